@@ -1,0 +1,4 @@
+export type { Adapter, EventSink, RetryBoundary, SessionKind } from './adapter.ts';
+export type { Capabilities, TargetInfo } from './capabilities.ts';
+export { isContent, type RuntimeEvent, type RuntimeEventKind } from './event.ts';
+export { type Dialect, dialects, type ExecutionSpec, isDialect } from './spec.ts';
