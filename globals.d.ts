@@ -8,6 +8,11 @@ interface AbortSignal {
   removeEventListener(type: 'abort', listener: () => void): void;
 }
 
+declare class AbortController {
+  readonly signal: AbortSignal;
+  abort(reason?: unknown): void;
+}
+
 declare class TextEncoder {
   encode(input?: string): Uint8Array<ArrayBuffer>;
 }

@@ -35,7 +35,7 @@ export interface Adapter {
    * Executes `spec`, emitting into `sink`, and resolves with the one end.
    *
    * A1: never rejects for what an upstream does; a rejection is a bug and ends the run as `internal`.
-   * A2: when `signal` fires, the upstream connection is closed (or the child signalled) at once, and
+   * A2: when `signal` fires (its reason is a `CancelCause`), the upstream connection is closed (or the child signalled) at once, and
    *     the promise resolves `cancelled` after the work has stopped.
    * A3: nothing is emitted after it has resolved.
    * A4: after `emit` returned false no more is read from the source until `whenDrained` calls;
