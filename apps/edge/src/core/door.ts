@@ -83,4 +83,6 @@ export type KeyCheck =
   | { kind: 'valid'; keyId: string }
   | { kind: 'missing' }
   | { kind: 'unknown' }
-  | { kind: 'revoked'; keyId: string };
+  | { kind: 'revoked'; keyId: string }
+  /** The store that knows cannot be asked: a door answers 503, never 401. */
+  | { kind: 'unavailable'; detail: string };
