@@ -1,3 +1,4 @@
+import type { Agent } from 'node:http';
 import type { Edge } from './edge.ts';
 import { type Call, call } from './http.ts';
 
@@ -8,6 +9,7 @@ export interface ChatInit {
   /** Added to the body as it is. */
   extra?: Record<string, unknown>;
   headers?: Record<string, string>;
+  agent?: Agent;
 }
 
 /** A chat completion at the Edge's OpenAI door, with its key. */
@@ -22,6 +24,7 @@ export function chat(edge: Edge, init: ChatInit = {}): Call {
     url: `${edge.url}/v1/chat/completions`,
     headers: { 'content-type': 'application/json', authorization: `Bearer ${edge.apiKey}`, ...init.headers },
     body: JSON.stringify(body),
+    ...(init.agent && { agent: init.agent }),
   });
 }
 

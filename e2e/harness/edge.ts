@@ -15,7 +15,7 @@ export interface EdgeConfig {
   models?: readonly { name: string; adapter: string; target: string; concurrency?: number }[];
   limits?: Record<string, string | number>;
   http?: Record<string, unknown>;
-  wire?: { tls?: boolean };
+  wire?: { tls?: boolean; host?: string };
 }
 
 export type AdapterConfig = { name: string; kind: 'mock' | 'vllm' } & Record<string, unknown>;
@@ -26,6 +26,7 @@ export interface Edge {
   readonly url: string;
   readonly httpPort: number;
   readonly wirePort: number;
+  readonly wireHost: string;
   readonly tls: boolean;
   readonly pin: string;
   readonly nodeTokenFile: string;
@@ -57,6 +58,7 @@ export async function createEdge(stateDir: string, config: EdgeConfig): Promise<
     url: `http://127.0.0.1:${httpPort}`,
     httpPort,
     wirePort,
+    wireHost: config.wire?.host ?? '127.0.0.1',
     tls: config.wire?.tls ?? true,
     pin,
     nodeTokenFile: join(stateDir, 'node.token'),
@@ -114,7 +116,10 @@ function initEdge(stateDir: string): string {
 }
 
 async function startEdge(edge: Edge): Promise<void> {
-  edge.program = startProgram({ name: 'edge', command: [edgeMain, 'serve', '--config', edge.configFile] });
+  edge.program = startProgram({
+    name: 'edge',
+    command: [process.execPath, edgeMain, 'serve', '--config', edge.configFile],
+  });
   await eventually('the Edge is ready', 15_000, async () => {
     if (!edge.program.running) throw new Error(`the Edge ended:\n${edge.program.lines.join('\n')}`);
     return await call({ url: `${edge.url}/readyz` }).answer.then(

@@ -9,6 +9,11 @@ export interface Answer {
   text: string;
 }
 
+export interface Piece {
+  text: string;
+  at: number;
+}
+
 /** A request in the hands of a caller that may hang up. */
 export interface Call {
   /** Status and headers; rejects when the connection breaks before. */
@@ -17,8 +22,8 @@ export interface Call {
   readonly answer: Promise<Answer>;
   /** What has arrived of the body. */
   readonly text: string;
-  /** Arrivals of pieces of the body, by `performance.now()`. */
-  readonly arrivals: readonly number[];
+  /** What arrived together, and when by `performance.now()`. */
+  readonly pieces: readonly Piece[];
   /** Destroys the socket; gives the time at which it did. */
   hangUp(): number;
   pause(): void;
@@ -30,16 +35,18 @@ export interface CallInit {
   method?: string;
   headers?: Record<string, string>;
   body?: string | Buffer;
+  /** For callers that keep their connection; a new one for each call unless given. */
+  agent?: Agent;
 }
 
 export function call(init: CallInit): Call {
-  const pieces: string[] = [];
-  const arrivals: number[] = [];
+  const pieces: Piece[] = [];
+  const text = () => pieces.map((piece) => piece.text).join('');
   let response: IncomingMessage | undefined;
   const request = httpRequest(init.url, {
     method: init.method ?? (init.body === undefined ? 'GET' : 'POST'),
     headers: init.headers ?? {},
-    agent,
+    agent: init.agent ?? agent,
   });
   request.setNoDelay(true);
   const message = new Promise<IncomingMessage>((resolve, reject) => {
@@ -51,16 +58,13 @@ export function call(init: CallInit): Call {
   });
   const answer = message.then(async (got): Promise<Answer> => {
     got.setEncoding('utf8');
-    got.on('data', (piece: string) => {
-      pieces.push(piece);
-      arrivals.push(performance.now());
-    });
+    got.on('data', (piece: string) => pieces.push({ text: piece, at: performance.now() }));
     await new Promise<void>((resolve, reject) => {
       got.on('end', resolve);
       got.on('error', reject);
-      got.on('close', () => reject(new Error(`the answer was cut after: ${pieces.join('').slice(-200)}`)));
+      got.on('close', () => reject(new Error(`the answer was cut after: ${text().slice(-200)}`)));
     });
-    return { status: got.statusCode ?? 0, headers: got.headers, text: pieces.join('') };
+    return { status: got.statusCode ?? 0, headers: got.headers, text: text() };
   });
   const head = message.then((got) => ({ status: got.statusCode ?? 0, headers: got.headers }));
   for (const unseen of [answer, head]) unseen.catch(() => {}); // whoever hangs up does not look at them
@@ -70,9 +74,9 @@ export function call(init: CallInit): Call {
     head,
     answer,
     get text() {
-      return pieces.join('');
+      return text();
     },
-    arrivals,
+    pieces,
     hangUp() {
       request.destroy();
       return performance.now();

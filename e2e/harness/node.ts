@@ -12,6 +12,8 @@ export interface NodeConfig {
   pins?: readonly string[];
   tokenFile?: string;
   allow?: Record<string, unknown>;
+  /** Commands in front of the program: `ip netns exec …`. */
+  prefix?: readonly string[];
 }
 
 /** A Node with its state directory; it can be killed and started again. */
@@ -31,7 +33,7 @@ export function createNode(stateDir: string, edge: Edge, config: NodeConfig): No
     name: config.name,
     state_dir: stateDir,
     edge: {
-      address: `127.0.0.1:${config.port ?? edge.wirePort}`,
+      address: `${edge.wireHost}:${config.port ?? edge.wirePort}`,
       pins: config.pins ?? [edge.pin],
       token_file: config.tokenFile ?? edge.nodeTokenFile,
       tls: edge.tls,

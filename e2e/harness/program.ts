@@ -30,7 +30,6 @@ export interface Program {
 
 export interface ProgramInit {
   name: string;
-  /** Command and arguments; a `.ts` file to be run by the Node that runs the tests. */
   command: readonly string[];
   env?: Record<string, string>;
   /** Killed after so long, whatever happens; 3 minutes unless said. */
@@ -106,9 +105,7 @@ export function startProgram(init: ProgramInit): Program {
 const pdeath = existsSync('/usr/bin/setpriv') ? ['/usr/bin/setpriv', '--pdeathsig', 'KILL'] : [];
 
 function spawnBound(init: ProgramInit): ChildProcess {
-  const [first = '', ...rest] = init.command;
-  const command = first.endsWith('.ts') ? [process.execPath, first, ...rest] : [first, ...rest];
-  const [file = '', ...args] = [...pdeath, ...command];
+  const [file = '', ...args] = [...pdeath, ...init.command];
   const child = spawn(file, args, {
     env: { PATH: process.env.PATH ?? '', HOME: '/nonexistent', ...init.env },
     stdio: ['ignore', 'pipe', 'pipe'],

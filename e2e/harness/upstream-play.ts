@@ -13,6 +13,8 @@ import {
 interface Stage {
   body: ChatBody;
   response: ServerResponse;
+  /** A chunk was written. */
+  sent(): void;
   closed(): boolean;
 }
 
@@ -55,6 +57,7 @@ async function playStream(act: StreamAct, stage: Stage): Promise<void> {
   for (const chunk of act.chunks) {
     if (stage.closed()) return;
     stage.response.write(event(typeof chunk === 'string' ? contentChunk(chunk) : chunk));
+    stage.sent();
     if (act.paceMs !== undefined) await sleep(act.paceMs);
   }
   if (!stage.closed()) endStream(act.end ?? 'done', stage);

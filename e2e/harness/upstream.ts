@@ -10,6 +10,8 @@ export interface SeenRequest {
   readonly text: string;
   readonly headers: IncomingMessage['headers'];
   readonly arrivedAt: number;
+  /** When each chunk of a stream was written. */
+  readonly sentAt: readonly number[];
   /** When the answer was closed; undefined while it is open. */
   readonly closedAt: number | undefined;
   /** The answer went out whole; false after a close means that the other side hung up (or we cut). */
@@ -38,9 +40,11 @@ export interface Upstream {
 export interface UpstreamInit {
   models?: readonly string[];
   port?: number;
+  host?: string;
 }
 
 export async function startUpstream(init: UpstreamInit = {}): Promise<Upstream> {
+  const host = init.host ?? '127.0.0.1';
   const requests: SeenRequest[] = [];
   let choose: (request: SeenRequest) => UpstreamAct = () => ({ kind: 'json', content: 'ok' });
   const sockets = new Set<Socket>();
@@ -55,12 +59,12 @@ export async function startUpstream(init: UpstreamInit = {}): Promise<Upstream> 
     socket.on('close', () => sockets.delete(socket));
     socket.on('error', () => {}); // a peer that hangs up is what these tests are about
   });
-  await new Promise<void>((resolve) => server.listen(init.port ?? 0, '127.0.0.1', resolve));
+  await new Promise<void>((resolve) => server.listen(init.port ?? 0, host, resolve));
   const { port } = server.address() as AddressInfo;
 
   return {
     port,
-    baseUrl: `http://127.0.0.1:${port}/v1`,
+    baseUrl: `http://${host}:${port}/v1`,
     requests,
     open: () => requests.filter((request) => request.closedAt === undefined).length,
     act(act) {
@@ -98,6 +102,7 @@ async function takeChat(
     text,
     headers: request.headers,
     arrivedAt: performance.now(),
+    sentAt: [] as number[],
     closedAt: undefined as number | undefined,
     finished: false,
   };
@@ -106,5 +111,10 @@ async function takeChat(
     seen.finished = response.writableFinished;
   });
   requests.push(seen);
-  await playAct(choose(seen), { body: seen.body, response, closed: () => seen.closedAt !== undefined });
+  await playAct(choose(seen), {
+    body: seen.body,
+    response,
+    sent: () => void seen.sentAt.push(performance.now()),
+    closed: () => seen.closedAt !== undefined,
+  });
 }

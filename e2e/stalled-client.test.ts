@@ -1,0 +1,98 @@
+// F15: callers that stop reading among others that go on. What they do not read is not held for them, nobody
+// else notices, and after `stall_after` their runs end with a reason.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { chat, readStream } from './harness/chat.ts';
+import { eventually } from './harness/eventually.ts';
+import type { Call } from './harness/http.ts';
+import { at, openScene, type Scene } from './harness/scene.ts';
+
+const stalledCount = 20;
+/** Per stalled run: its window of 256 KiB and a megabyte of everything else; once: what a heap moves by itself. */
+const allowedBytes = stalledCount * (256 * 1024 + (1 << 20)) + (24 << 20);
+
+describe('F15: callers that stop reading', { timeout: 120_000 }, () => {
+  let scene: Scene;
+  before(async () => {
+    scene = await openScene({ limits: { stall_after: '4s' } });
+    at(scene.upstreams, 0).act((seen) =>
+      at(seen.body.messages, 0).content === 'torrent'
+        ? { kind: 'torrent', sizeBytes: 200 << 20 }
+        : { kind: 'stream', chunks: Array(200).fill('x'), paceMs: 5 },
+    );
+  });
+  after(() => scene?.world.close());
+
+  const readers = () => Array.from({ length: 20 }, () => chat(scene.edge, { stream: true }));
+
+  test('cost no more than their window, disturb nobody and are ended', { timeout: 60_000 }, async () => {
+    const programs = { edge: scene.edge.program, node: at(scene.nodes, 0).program };
+    // Heaps grow by use: what reading costs is in the baseline.
+    await wholeTorrent();
+    await Promise.all(readers().map((asking) => asking.answer));
+    const aloneP99 = await gapP99();
+    const was = { edge: programs.edge.memoryBytes(), node: programs.node.memoryBytes() };
+
+    const stalled = await Promise.all(Array.from({ length: stalledCount }, stall));
+    const besideP99 = await gapP99();
+    await sleep(1_000);
+    for (const part of ['edge', 'node'] as const) {
+      const grown = programs[part].memoryBytes() - was[part];
+      assert.ok(grown <= allowedBytes, `the ${part} grew by ${(grown / 2 ** 20).toFixed(1)} MiB`);
+    }
+    assert.ok(
+      besideP99 < aloneP99 + 50,
+      `gap p99 of the others: ${aloneP99} ms alone, ${besideP99} ms beside`,
+    );
+
+    await eventually('the stalled runs end', 15_000, async () =>
+      (await scene.edge.runs()).every((run) => run.end !== undefined),
+    );
+    const failed = (await scene.edge.runs()).filter((run) => run.end?.kind === 'failed');
+    assert.equal(failed.length, stalledCount);
+    for (const run of failed) assert.deepEqual(run.end, { kind: 'failed', code: 'run.stalled' });
+    await eventually('their upstreams are closed', 5_000, () => at(scene.upstreams, 0).open() === 0);
+    for (const asking of stalled) await endsBroken(asking);
+  });
+
+  async function wholeTorrent() {
+    const { text } = await chat(scene.edge, { stream: true, prompt: 'torrent' }).answer;
+    assert.equal(readStream(text.slice(-1_000)).done, true);
+  }
+
+  async function stall(): Promise<Call> {
+    const asking = chat(scene.edge, { stream: true, prompt: 'torrent' });
+    await asking.head;
+    asking.pause();
+    return asking;
+  }
+
+  /** Of twenty paced readers: the gap between two pieces that 99 of 100 do not exceed, in ms. */
+  async function gapP99(): Promise<number> {
+    const calls = readers();
+    for (const asking of calls) {
+      const reading = readStream((await asking.answer).text);
+      assert.equal(reading.content.length, 200);
+      assert.equal(reading.done, true);
+    }
+    const gaps = calls.flatMap(({ pieces }) =>
+      pieces.slice(1).map((piece, index) => piece.at - at(pieces, index).at),
+    );
+    return at(
+      gaps.toSorted((a, b) => a - b),
+      Math.floor(gaps.length * 0.99),
+    );
+  }
+
+  /** Whoever reads on after all finds a broken answer, never a whole one. */
+  async function endsBroken(asking: Call) {
+    asking.resume();
+    const text = await asking.answer.then(
+      (answer) => answer.text,
+      () => asking.text,
+    );
+    assert.equal(readStream(text.slice(-2_000)).done, false);
+    asking.hangUp();
+  }
+});
