@@ -1,0 +1,75 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { cpus, release, totalmem } from 'node:os';
+import { dirname } from 'node:path';
+import type { BenchOptions } from '../options.ts';
+import type { Check } from '../rows/row.ts';
+import type { RowResult } from '../rows/run-row.ts';
+import { isNearCeiling } from './row-report.ts';
+import { judge } from './verdict.ts';
+
+export interface RunFacts {
+  options: BenchOptions;
+  startedAt: string;
+  durationS: number;
+  /** Why the machine was not fit, when it was forced. */
+  noise: readonly string[];
+  rows: readonly RowResult[];
+  start: { figures: Readonly<Record<string, number>>; checks: readonly Check[] } | undefined;
+}
+
+interface Report {
+  [row: string]: unknown;
+  start?: object;
+  run?: object;
+}
+
+/** `{"P1":{…},…,"start":{…},"run":{…}}`, made for programs: every cell is in it. */
+export function writeJson(facts: RunFacts): void {
+  const { options, start } = facts;
+  const report: Report = Object.fromEntries(facts.rows.map((row) => [row.row.id, toRow(row)]));
+  if (start !== undefined) report.start = { ...start.figures, checks: start.checks.map(toCheck) };
+  report.run = {
+    ...machine(),
+    startedAt: facts.startedAt,
+    durationS: facts.durationS,
+    noise: facts.noise,
+  };
+  mkdirSync(dirname(options.jsonFile), { recursive: true });
+  writeFileSync(
+    options.jsonFile,
+    `${JSON.stringify({ ...report, options: toOptions(options) }, undefined, 2)}\n`,
+  );
+}
+
+function toRow(result: RowResult): object {
+  const { row, rounds, cells, medians, foreignPercent } = result;
+  return {
+    title: row.title,
+    rounds,
+    targets: Object.fromEntries(
+      [...medians].map(([name, metrics]) => [name, { ...metrics, nearCeiling: isNearCeiling(result, name) }]),
+    ),
+    checks: row.checks(medians).map(toCheck),
+    foreignPercent,
+    cells: cells.map(({ target, round, outcome }) => ({ target, round, ...outcome })),
+  };
+}
+
+function toCheck(check: Check): object {
+  return { ...check, value: Number.isFinite(check.value) ? check.value : null, verdict: judge(check) };
+}
+
+function machine(): object {
+  return {
+    node: process.version,
+    kernel: release(),
+    cpu: cpus()[0]?.model ?? 'unknown',
+    cores: cpus().length,
+    memoryBytes: totalmem(),
+  };
+}
+
+function toOptions(options: BenchOptions): object {
+  const { rows, targets, scale, force, seed } = options;
+  return { rows, targets, scale, force, seed };
+}

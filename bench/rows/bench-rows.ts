@@ -1,0 +1,12 @@
+import type { RowId } from '../options.ts';
+import { latencyRow } from './p1-latency.ts';
+import { throughputRow } from './p2-throughput.ts';
+import { streamRow } from './p3-streams.ts';
+import { createCeilingRow } from './p4-ceiling.ts';
+import { memoryRow } from './p5-memory.ts';
+import type { Row } from './row.ts';
+
+export function benchRows(ids: readonly RowId[]): Row[] {
+  const rows = [latencyRow, throughputRow, streamRow, createCeilingRow(), memoryRow];
+  return rows.filter((row) => ids.includes(row.id));
+}
