@@ -1,8 +1,8 @@
-import type { Envelope, Hello, Role } from '@iop/wire';
+import type { Hello, Role, WireMessage } from '@iop/wire';
 import type { TransportPeer } from './transport.ts';
 
 /** Any message of the protocol as `{ case, value }`. */
-export type LinkMessage = Exclude<Envelope['message'], { case: undefined }>;
+export type LinkMessage = WireMessage;
 
 /** Control frames leave before data frames that wait for the same socket. */
 export type Lane = 'control' | 'data';
@@ -10,7 +10,10 @@ export type Lane = 'control' | 'data';
 /** One live, authenticated connection. */
 export interface Link {
   readonly peer: LinkPeer;
-  /** Ignored after the link has closed: whoever needs to know listens to `onClosed`. */
+  /**
+   * Leaves at the end of the tick. Ignored after the link has closed: whoever needs to know listens to
+   * `onClosed`. The lane is that of `laneOf(message)` unless given.
+   */
   send(message: LinkMessage, lane?: Lane): void;
   /** Bytes of data frames that wait for the socket. */
   readonly unsentBytes: number;
@@ -48,7 +51,7 @@ export type LinkOutcome =
   | { kind: 'goodbye'; reason: string; reconnectAfterMs: number }
   | { kind: 'lost'; reason: string }
   | { kind: 'silent'; silentMs: number }
-  | { kind: 'protocol-error'; code: string; reason: string };
+  | { kind: 'protocol-error'; code: string; reason: string; cause?: unknown };
 
 /** What the accepting side's owner decides about a proven peer. */
 export type Admission =

@@ -2,7 +2,7 @@
  * A byte duplex to one peer, before anything is known of it. Implementations: TCP+TLS, plaintext TCP
  * (loopback only), Unix socket (`@iop/link/tcp`), memory (`@iop/link/testing`).
  *
- * T1: `write` never blocks; bytes leave in order, all writes of one tick in one system call.
+ * T1: `write` never blocks; bytes leave in order, the chunks of one `write` in one system call.
  * T2: `onClosed` calls exactly once, also after `destroy`, and nothing calls after it.
  * T3: `pause` stops `onBytes` after at most one more call.
  */

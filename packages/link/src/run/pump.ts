@@ -1,0 +1,77 @@
+import type { Clock } from '@iop/domain';
+import type { Link, LinkMessage } from '../link.ts';
+
+/** L20. */
+export const maxPayloadBytes = 64 * 1024;
+/** No more is taken from the sources while so much waits for the socket. */
+const unsentLimitBytes = 256 * 1024;
+
+/** What has data to send over whatever link there is: outboxes and body senders. */
+export interface PumpSource {
+  /** Something may be taken now. */
+  readonly sendable: boolean;
+  /** The next message with at most `maxBytes` of payload (one event may be larger). */
+  takeMessage(maxBytes: number): LinkMessage | undefined;
+}
+
+/**
+ * Feeds one peer's links, one after another, from many sources in turn, at the end of each tick and as
+ * fast as the socket takes it. Outlives the links: `attach` and `detach` it as they come and go.
+ *
+ * L17: every attached link is a new generation; a source sends only in the generation in which it was
+ * opened or resumed.
+ */
+export class Pump {
+  readonly #clock: Clock;
+  readonly #ready = new Set<PumpSource>();
+  #link: Link | undefined;
+  #generation = 0;
+  #due = false;
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  get generation(): number {
+    return this.#generation;
+  }
+
+  attach(link: Link): void {
+    this.#generation++;
+    this.#ready.clear();
+    this.#link = link;
+  }
+
+  detach(): void {
+    this.#link = undefined;
+    this.#ready.clear();
+  }
+
+  /** `source` has something to send; cheap to call again. */
+  ready(source: PumpSource): void {
+    if (this.#link === undefined) return;
+    this.#ready.add(source);
+    if (this.#due) return;
+    this.#due = true;
+    this.#clock.soon(this.#run);
+  }
+
+  /** To be called from `LinkHandlers.onDrain`. */
+  drained(): void {
+    this.#run();
+  }
+
+  readonly #run = (): void => {
+    this.#due = false;
+    const link = this.#link;
+    if (link === undefined) return;
+    // What is added again while the set is walked comes last: every source has its turn.
+    for (const source of this.#ready) {
+      if (link.unsentBytes >= unsentLimitBytes) return;
+      this.#ready.delete(source);
+      const message = source.takeMessage(maxPayloadBytes);
+      if (message !== undefined) link.send(message);
+      if (source.sendable) this.#ready.add(source);
+    }
+  };
+}

@@ -1,0 +1,30 @@
+/**
+ * The version of the IOP Wire Protocol. A change of any .proto is a new row of the history: the test
+ * beside this file compares the newest hash with the schema.
+ *
+ * A peer at N also talks to N−1: the version in force on a link is the lower of both, and never below
+ * `protocolFloor`.
+ */
+export interface ProtocolRevision {
+  version: number;
+  /** SHA-256 over the file descriptors, comments left out. */
+  schemaHash: string;
+  change: string;
+}
+
+export const protocolHistory: readonly ProtocolRevision[] = [
+  {
+    version: 1,
+    schemaHash: '',
+    change: 'The beginning: handshake, life, runs, Node configuration and commands, operator requests.',
+  },
+];
+
+export const protocolVersion = 1;
+export const protocolFloor = 1;
+
+/** The version that both sides speak, or undefined: there is none. */
+export function agreeVersion(peerVersion: number): number | undefined {
+  const version = Math.min(peerVersion, protocolVersion);
+  return version >= protocolFloor ? version : undefined;
+}
