@@ -1,0 +1,147 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '@iop/domain';
+import type { ConnectionWatch, Watched } from './connection-watch.ts';
+import type { Cors } from './cors.ts';
+import type { HttpTimes } from './http-config.ts';
+import type { HttpMeter } from './http-meter.ts';
+import { encodeError, type Refusal, refusalHeaders } from './refusal.ts';
+import { discardBody, isBodyLeft } from './request-body.ts';
+
+/** What all exchanges of one port share. */
+export interface ExchangeHost {
+  readonly clock: Clock;
+  readonly times: HttpTimes;
+  readonly cors: Cors;
+  readonly watch: ConnectionWatch;
+  readonly meter: HttpMeter;
+  /** No further request on this connection, please. */
+  readonly closing: boolean;
+}
+
+export interface ExchangeInit {
+  route: string;
+  requestId: string;
+  req: IncomingMessage;
+  res: ServerResponse;
+}
+
+/** More than this may not fit the kernel's buffer, so its leaving has to be watched. */
+const surelySentBytes = 16 * 1024;
+
+/**
+ * One request and its one answer.
+ *
+ * X1: `onGone` is called at most once, at once, and never after `end`.
+ * X2: every answer carries `x-request-id`, and the run and the Node as soon as they are known.
+ */
+export class Exchange implements Watched {
+  readonly req: IncomingMessage;
+  readonly res: ServerResponse;
+  readonly route: string;
+  readonly requestId: string;
+  runId: string | undefined;
+  node: string | undefined;
+  onGone: () => void = nothing;
+  readonly #host: ExchangeHost;
+  readonly #startedMs: number;
+  #over = false;
+
+  constructor(host: ExchangeHost, init: ExchangeInit) {
+    this.#host = host;
+    this.req = init.req;
+    this.res = init.res;
+    this.route = init.route;
+    this.requestId = init.requestId;
+    this.#startedMs = host.clock.now();
+    host.watch.add(init.req.socket, this);
+  }
+
+  get hasBegun(): boolean {
+    return this.res.headersSent;
+  }
+
+  get isOver(): boolean {
+    return this.#over;
+  }
+
+  /** Fixes status and head; they leave with the first bytes of the body. */
+  writeHead(status: number, fields: readonly string[]): void {
+    const head = ['x-request-id', this.requestId, ...fields];
+    if (this.runId !== undefined) head.push('x-iop-run', this.runId);
+    if (this.node !== undefined) head.push('x-iop-node', this.node);
+    head.push(...this.#host.cors.headers(this.req));
+    if (this.#host.closing && !fields.includes('connection')) head.push('connection', 'close');
+    this.res.writeHead(status, head);
+    this.#host.meter.firstByte(this.route, this.#host.clock.now() - this.#startedMs);
+  }
+
+  /** A whole answer: its length is known, so nobody can take a part of it for all. */
+  answer(status: number, fields: readonly string[], body: string | Uint8Array): void {
+    if (this.#over) return;
+    this.writeHead(status, [...fields, 'content-length', String(Buffer.byteLength(body))]);
+    this.end(body);
+  }
+
+  json(status: number, value: unknown, fields: readonly string[] = []): void {
+    this.answer(status, ['content-type', 'application/json', ...fields], JSON.stringify(value));
+  }
+
+  refuse(refusal: Refusal): void {
+    if (this.#over) return;
+    const body = encodeError(refusal);
+    const fields = ['content-type', 'application/json', ...refusalHeaders(refusal)];
+    if (refusal.close !== true && !isBodyLeft(this.req)) {
+      this.answer(refusal.status, fields, body);
+      return;
+    }
+    // The whole answer is sent but not ended: the connection stays open to swallow what the caller is
+    // still sending, because closing on unread bytes resets it before the answer was read.
+    this.writeHead(refusal.status, [
+      ...fields,
+      'content-length',
+      String(Buffer.byteLength(body)),
+      'connection',
+      'close',
+    ]);
+    this.res.write(body);
+    this.#close(refusal.status);
+    discardBody(this.req, this.#host.clock, () => this.res.end());
+  }
+
+  /** The answer is whole, as far as this side is concerned. */
+  end(last?: string | Uint8Array): void {
+    if (this.#over) return;
+    this.res.end(last);
+    this.#close(this.res.statusCode);
+    const { socket } = this.req;
+    if ((last?.length ?? 0) + socket.writableLength > surelySentBytes) this.#cutUnread();
+  }
+
+  /** The answer cannot be made whole any more and must not look it. */
+  cut(): void {
+    if (this.#over) return;
+    this.#close(this.res.statusCode);
+    this.req.socket.resetAndDestroy();
+  }
+
+  callerGone(): void {
+    if (this.#over) return;
+    this.#over = true;
+    this.#host.meter.callerGone(this.route);
+    this.onGone();
+  }
+
+  #close(status: number): void {
+    this.#over = true;
+    this.#host.watch.delete(this.req.socket, this);
+    this.#host.meter.answered(this.route, status, this.#host.clock.now() - this.#startedMs);
+  }
+
+  /** A caller that never reads must not hold memory for ever. */
+  #cutUnread(): void {
+    const cancel = this.#host.clock.after(this.#host.times.unreadMs, () => this.req.socket.destroy());
+    this.res.once('close', cancel);
+  }
+}
+
+function nothing(): void {}

@@ -1,0 +1,66 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Clock } from '@iop/domain';
+import type { Log } from '@iop/shell';
+import type { FastifyInstance } from 'fastify';
+import type { CheckCaller } from './caller.ts';
+import { Exchange, type ExchangeHost } from './exchange.ts';
+import type { HttpTimes } from './http-config.ts';
+import type { RouteTable } from './route-table.ts';
+
+/** A door's routes on the port that all doors share. */
+export type HttpRoutes = (port: HttpPort) => void;
+
+/** What a door gets to hang its routes on. */
+export interface HttpPort {
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly times: HttpTimes;
+  readonly bodyLimitBytes: number;
+  readonly checkCaller: CheckCaller;
+  /**
+   * `take` gets a request as soon as its head is here, the body unread, so that who calls is checked
+   * first. `rest` is what a `*` at the end of `url` stands for, decoded.
+   */
+  route(method: 'GET' | 'POST', url: string, take: Take): void;
+}
+
+export type Take = (exchange: Exchange, rest: string) => void;
+
+export interface PortInit {
+  server: FastifyInstance;
+  host: ExchangeHost;
+  log: Log;
+  bodyLimitBytes: number;
+  checkCaller: CheckCaller;
+  requestId: (req: IncomingMessage) => string;
+  table: RouteTable;
+}
+
+export function createHttpPort(init: PortInit): HttpPort {
+  const { server, host, log, bodyLimitBytes, checkCaller, requestId, table } = init;
+  return {
+    clock: host.clock,
+    log,
+    times: host.times,
+    bodyLimitBytes,
+    checkCaller,
+    route(method, url, take) {
+      table.add(method, url);
+      const begin = (req: IncomingMessage, res: ServerResponse) =>
+        new Exchange(host, { route: url, requestId: requestId(req), req, res });
+      server.route({
+        method,
+        url,
+        // The first hook takes the request out of the framework's hands: it has routed, and its body
+        // parsing, serialising and error pages are not what a relay needs.
+        onRequest(request, reply) {
+          reply.hijack();
+          take(begin(request.raw, reply.raw), (request.params as { '*'?: string })['*'] ?? '');
+        },
+        handler: taken,
+      });
+    },
+  };
+}
+
+function taken(): void {}

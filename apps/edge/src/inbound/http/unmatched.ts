@@ -1,0 +1,50 @@
+import type { IncomingMessage } from 'node:http';
+import type { Cors } from './cors.ts';
+import type { Exchange } from './exchange.ts';
+import type { RouteTable } from './route-table.ts';
+
+/** Everything that is no route: preflights, wrong methods, unknown and broken paths. */
+export type AnswerUnmatched = (exchange: Exchange) => void;
+
+export function createUnmatched(table: RouteTable, cors: Cors): AnswerUnmatched {
+  return (exchange) => {
+    const { req } = exchange;
+    const path = pathOf(req);
+    const allowed = table.allowed(path);
+    if (req.method === 'OPTIONS') {
+      // Never asks for a key: a browser sends none with a preflight.
+      exchange.answer(204, ['allow', allowed ?? 'OPTIONS', ...cors.preflight(req)], '');
+      return;
+    }
+    exchange.refuse(allowed === undefined ? unknownPath(req, path) : wrongMethod(req, path, allowed));
+  };
+}
+
+function unknownPath(req: IncomingMessage, path: string) {
+  return {
+    status: 404,
+    message: `There is no ${req.method} ${shown(path)} here. This Edge serves GET /v1/models and POST /v1/chat/completions.`,
+    type: 'invalid_request_error',
+    code: 'unknown_url',
+  };
+}
+
+function wrongMethod(req: IncomingMessage, path: string, allowed: string) {
+  return {
+    status: 405,
+    message: `${req.method} is not allowed on ${shown(path)}; allowed: ${allowed}.`,
+    type: 'invalid_request_error',
+    code: 'method_not_allowed',
+    headers: ['allow', allowed],
+  };
+}
+
+function pathOf(req: IncomingMessage): string {
+  const url = req.url ?? '/';
+  const query = url.indexOf('?');
+  return query === -1 ? url : url.slice(0, query);
+}
+
+function shown(path: string): string {
+  return path.length > 200 ? `${path.slice(0, 200)}…` : path;
+}
