@@ -1,0 +1,84 @@
+/**
+ * Runs the tests of some kinds: `node tools/testing/run.ts unit int e2e`.
+ *
+ * Beyond `node --test`: a kind without a single file is an error (a pattern that matches nothing must
+ * not look like a success), skips are listed by name, rows of never-skip.json must have run, and no
+ * process may be left behind.
+ */
+import { spawn } from 'node:child_process';
+import { join } from 'node:path';
+import process from 'node:process';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { root } from '../arch/scan-imports.ts';
+import { collectTestFiles, type TestKind, testKinds } from './collect-files.ts';
+import { isAlive, type SeenProcess, watchDescendants } from './descendants.ts';
+
+const longestTestMs = 300_000;
+const longestRunMs = 25 * 60_000;
+
+process.exitCode = await main(process.argv.slice(2));
+
+async function main(args: readonly string[]): Promise<number> {
+  const complete = args.includes('--complete');
+  const kinds = args.filter((arg) => !arg.startsWith('--'));
+  const unknown = kinds.filter((kind) => !isTestKind(kind));
+  if (kinds.length === 0 || unknown.length > 0)
+    return refuse(`kinds are ${testKinds.join(', ')}, not ${unknown.join(', ')}`);
+  const files = kinds.filter(isTestKind).map((kind) => ({ kind, files: collectTestFiles([kind]) }));
+  const empty = files.filter((group) => group.files.length === 0).map((group) => group.kind);
+  if (empty.length > 0) return refuse(`no test file of kind ${empty.join(', ')}`);
+  return await runTests(
+    files.flatMap((group) => group.files),
+    complete,
+  );
+}
+
+function isTestKind(text: string): text is TestKind {
+  return (testKinds as readonly string[]).includes(text);
+}
+
+function refuse(message: string): number {
+  process.stderr.write(`tests: ${message}\n`);
+  return 64;
+}
+
+async function runTests(files: readonly string[], complete: boolean): Promise<number> {
+  const rules = join(root, 'tools/testing/never-skip.json');
+  const child = spawn(
+    process.execPath,
+    [
+      '--test',
+      `--test-timeout=${longestTestMs}`,
+      // One file at a time: what is measured must not share its core with another test.
+      '--test-concurrency=1',
+      `--test-reporter=${join(root, 'tools/testing/reporter.ts')}`,
+      '--test-reporter-destination=stdout',
+      ...files,
+    ],
+    {
+      cwd: root,
+      stdio: ['ignore', 'inherit', 'inherit'],
+      env: { ...process.env, ...(complete ? { IOP_NEVER_SKIP: rules } : {}) },
+    },
+  );
+  const watch = watchDescendants(process.pid);
+  const limit = setTimeout(() => child.kill('SIGKILL'), longestRunMs);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => child.kill(signal));
+  const code = await new Promise<number>((resolve) => {
+    child.on('close', (status, signal) => resolve(status ?? (signal === null ? 1 : 130)));
+  });
+  clearTimeout(limit);
+  const left = await endSurvivors(watch.stop());
+  return code === 0 && left.length > 0 ? 1 : code;
+}
+
+/** A moment to end by themselves, then they are named and ended. */
+async function endSurvivors(survivors: readonly SeenProcess[]): Promise<SeenProcess[]> {
+  for (let waits = 0; waits < 20 && survivors.some(isAlive); waits++) await sleep(100);
+  const left = survivors.filter(isAlive);
+  for (const { pid, command } of left) {
+    process.stderr.write(`tests: left behind: ${pid} ${command}\n`);
+    process.kill(pid, 'SIGKILL');
+  }
+  return left;
+}
