@@ -1,7 +1,7 @@
 import { ForeignCpu } from '../machine/quiet.ts';
 import { shuffle } from '../shuffle.ts';
 import { median, pairedDifference } from '../statistics.ts';
-import type { Target, TargetName } from '../targets/target.ts';
+import { type Target, type TargetName, targetNames } from '../targets/target.ts';
 import { addedName, type Medians, type Metrics, type Row, type RowContext } from './row.ts';
 
 export interface Cell {
@@ -55,7 +55,8 @@ export function toMedians(cells: readonly Cell[], paired: readonly string[]): Me
   const byTarget = Map.groupBy(cells, (cell) => cell.target);
   const direct = byTarget.get('direct') ?? [];
   const medians = new Map<TargetName, Metrics>();
-  for (const [target, mine] of byTarget) {
+  for (const target of targetNames) {
+    const mine = byTarget.get(target) ?? [];
     const names = new Set(mine.flatMap((cell) => Object.keys(metricsOf(cell))));
     if (names.size === 0) continue;
     const metrics: Record<string, number> = {};

@@ -6,8 +6,8 @@ import { pidOf, startChild, stopChild } from '../machine/child.ts';
 import { findFreePort } from '../machine/free-port.ts';
 import type { Target, TargetContext } from './target.ts';
 
-/** hono as it was when that gateway was released: later ones change what is measured. */
-const versions = { '@portkey-ai/gateway': '1.15.2', hono: '4.9.7', '@hono/node-server': '1.19.19' };
+/** hono as in that release's own lock file: with later servers of hono its streams answer 500. */
+const versions = { '@portkey-ai/gateway': '1.15.2', hono: '4.9.7', '@hono/node-server': '1.13.5' };
 
 /** Portkey's gateway, the nearest rival in TypeScript: one process, one hop, told by headers where the upstream is. */
 export async function startPortkey(context: TargetContext): Promise<Target> {
