@@ -71,7 +71,21 @@ function fromWheel(python: string, site: string, model: string): EngineFiles {
 }
 
 function fromProgram(program: string, model: string): EngineFiles {
-  const options = ['-a', 'smollm2', '-c', '4096', '-np', '2', '-t', '2', '--metrics', '--slots', '--no-ui'];
+  const options = [
+    '-a',
+    'smollm2',
+    '-c',
+    '4096',
+    '-np',
+    '2',
+    '-t',
+    '2',
+    '-b',
+    '256',
+    '--metrics',
+    '--slots',
+    '--no-ui',
+  ];
   return {
     kind: 'ready',
     label: program,

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../harness/eventually.ts';
 import { freePort } from '../harness/port.ts';
 import { type Program, startProgram } from '../harness/program.ts';
@@ -7,6 +8,12 @@ export type ReadyFiles = Extract<EngineFiles, { kind: 'ready' }>;
 
 /** The name under which the engine lists its model. */
 export const engineModel = 'smollm2';
+
+/**
+ * llama.cpp looks whether its caller is still there when no result of any task came for a second, and
+ * an answer from `/slots` is one: looked at more often, it never notices that a caller has left.
+ */
+const lookEveryMs = 2_000;
 
 /** A running llama.cpp server. */
 export interface Engine {
@@ -48,7 +55,10 @@ function describeEngine(program: Program, port: number): Engine {
       return slots.filter((slot) => slot.is_processing).length;
     },
     async idle(timeoutMs) {
-      await eventually('the engine is idle', timeoutMs, async () => (await engine.busySlots()) === 0);
+      await eventually('the engine is idle', timeoutMs, async () => {
+        await sleep(lookEveryMs);
+        return (await engine.busySlots()) === 0;
+      });
     },
   };
   return engine;

@@ -19,6 +19,7 @@ params.hostnames = ["127.0.0.1"]
 params.port = int(port)
 params.n_ctx = 4096
 params.n_parallel = 2
+params.n_batch = 256
 params.cpuparams.n_threads = 2
 params.cpuparams_batch.n_threads = 2
 params.endpoint_slots = True

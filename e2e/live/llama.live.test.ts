@@ -1,0 +1,44 @@
+/**
+ * A real llama.cpp server with a small real model, judged by the official `openai` client: first by
+ * itself, then through Edge and Node, with the same expectations.
+ *
+ * Rows are skipped by name when no engine can be had; the reason says what is missing.
+ */
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { byteRows } from './byte-rows.ts';
+import { chatRows } from './chat-rows.ts';
+import { findEngineFiles } from './engine-files.ts';
+import { errorRows } from './error-rows.ts';
+import { outliveEngine } from './life.ts';
+import { openPlace, type Place, type PlaceKind } from './place.ts';
+import { stopRows } from './stop-rows.ts';
+
+const files = await findEngineFiles();
+const skip = files.kind === 'missing' ? `no engine: ${files.reason}` : false;
+const titles = { direct: 'llama.cpp by itself', iop: 'llama.cpp through Edge and Node' } as const;
+const rows = [...chatRows, ...byteRows, ...errorRows, ...stopRows];
+
+for (const kind of Object.keys(titles) as PlaceKind[]) {
+  describe(titles[kind], () => {
+    let place: Place | undefined;
+    before(async () => {
+      if (files.kind === 'ready') place = await openPlace(kind, files);
+    });
+    after(() => place?.close());
+    for (const row of rows.filter(({ only }) => only === undefined || only === kind)) {
+      test(row.name, { skip, timeout: 180_000 }, async (context) => {
+        assert.ok(place);
+        await row.run(place, context);
+      });
+    }
+  });
+}
+
+describe('the life of an engine behind a Node', () => {
+  const name = 'a Node starts before its engine, finds it, loses it in mid-answer and finds it again';
+  test(name, { skip, timeout: 300_000 }, async (context) => {
+    assert.equal(files.kind, 'ready');
+    await outliveEngine(files, (line) => context.diagnostic(line));
+  });
+});

@@ -1,0 +1,86 @@
+import type { TestContext } from 'node:test';
+import { OpenAI } from 'openai';
+import { eventually } from '../harness/eventually.ts';
+import { openWorld } from '../harness/world.ts';
+import { type Engine, engineModel, type ReadyFiles, startEngine } from './engine.ts';
+import { startTap, type Tap } from './tap.ts';
+
+/** direct: the client speaks to the engine, which shows what the engine itself does. */
+export type PlaceKind = 'direct' | 'iop';
+
+/** An engine, a tap before it, and a client that reaches it. */
+export interface Place {
+  readonly kind: PlaceKind;
+  readonly client: OpenAI;
+  /** Posts these bytes to `/chat/completions` and reads the answer to its end. */
+  post(body: string): Promise<{ status: number; headers: Headers; text: string }>;
+  readonly tap: Tap;
+  readonly engine: Engine;
+  close(): Promise<void>;
+}
+
+/** One thing that must be true at a place. */
+export interface Row {
+  name: string;
+  /** Only there: about something that the other has no part in. */
+  only?: PlaceKind;
+  run(place: Place, test: TestContext): Promise<void>;
+}
+
+export async function openPlace(kind: PlaceKind, files: ReadyFiles): Promise<Place> {
+  const world = openWorld();
+  try {
+    const engine = await startEngine(files);
+    world.defer(async () => void (await engine.program.stop()));
+    const tap = await startTap(engine.port);
+    world.defer(() => tap.close());
+    const { baseURL, apiKey } = kind === 'iop' ? await throughIop(world, tap.baseUrl) : here(tap.baseUrl);
+    const client = createClient(baseURL, apiKey);
+    return { kind, client, post: poster(baseURL, apiKey), tap, engine, close: () => world.close() };
+  } catch (cause) {
+    await world.close();
+    throw cause;
+  }
+}
+
+/** Never tries twice: a second try would hide the first failure. */
+export function createClient(baseURL: string, apiKey: string): OpenAI {
+  return new OpenAI({ baseURL, apiKey, maxRetries: 0, timeout: 120_000 });
+}
+
+type World = ReturnType<typeof openWorld>;
+
+/** Edge and Node before an engine whose base URL this is; ready when the model is listed. */
+export async function throughIop(
+  world: World,
+  baseUrl: string,
+): Promise<{ baseURL: string; apiKey: string }> {
+  const adapter = { name: 'vllm', kind: 'vllm' as const, nodes: ['gpu'], base_url: baseUrl };
+  const edge = await world.edge({ adapters: [adapter] });
+  await world.node(edge, { name: 'gpu' });
+  const reached = { baseURL: `${edge.url}/v1`, apiKey: edge.apiKey };
+  await listed(createClient(reached.baseURL, reached.apiKey), 20_000);
+  return reached;
+}
+
+export async function listed(client: OpenAI, timeoutMs: number): Promise<void> {
+  await eventually(`${engineModel} is listed`, timeoutMs, async () => {
+    const { data } = await client.models.list();
+    return data.some((model) => model.id === engineModel);
+  });
+}
+
+function here(baseURL: string): { baseURL: string; apiKey: string } {
+  return { baseURL, apiKey: 'none' };
+}
+
+function poster(baseURL: string, apiKey: string): Place['post'] {
+  return async (body) => {
+    const answer = await fetch(`${baseURL}/chat/completions`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: `Bearer ${apiKey}` },
+      body,
+    });
+    return { status: answer.status, headers: answer.headers, text: await answer.text() };
+  };
+}
