@@ -75,7 +75,10 @@ export class Heartbeat {
   readonly #tick = (): void => {
     const now = this.#clock.now();
     if (now - this.#dueAtMs > this.#intervalMs / 2) this.#heardAtMs = now;
-    if (now - this.#heardAtMs >= missesAllowed * this.#intervalMs) return this.#die();
+    if (now - this.#heardAtMs >= missesAllowed * this.#intervalMs) {
+      this.#die();
+      return;
+    }
     this.#ping();
     this.#arm();
   };

@@ -94,20 +94,20 @@ export class IncomingHandshake {
   #onFrame(body: Uint8Array): void {
     if (this.#done) return;
     const step = this.#handshake.receive(body);
-    if (step.kind === 'send') return this.#channel.write(step.message);
-    if (step.kind === 'refused') return this.fail(step.code, step.message);
-    this.#peer = step.peer;
-    void this.#admit(step.peer, step.protocolVersion);
+    if (step.kind === 'send') this.#channel.write(step.message);
+    else if (step.kind === 'refused') this.fail(step.code, step.message);
+    else {
+      this.#peer = step.peer;
+      void this.#admit(step.peer, step.protocolVersion);
+    }
   }
 
   async #admit(peer: ProvenPeer, protocolVersion: number): Promise<void> {
     try {
       const admission = await this.#options.admit(peer);
       if (this.#done) return;
-      if (admission.kind === 'reject') {
-        return this.fail(admission.code, admission.message, { retryAfterMs: admission.retryAfterMs });
-      }
-      this.#welcome(peer, admission, protocolVersion);
+      if (admission.kind === 'welcome') this.#welcome(peer, admission, protocolVersion);
+      else this.fail(admission.code, admission.message, { retryAfterMs: admission.retryAfterMs });
     } catch (cause) {
       const message = `admitting ${peer.hello.identity} failed: ${cause instanceof Error ? cause.message : cause}`;
       this.fail('link.internal', message, { cause });
@@ -118,7 +118,10 @@ export class IncomingHandshake {
     const { table, serverInstance, clock, onEntered } = this.#options;
     const linkPeer = toLinkPeer(peer, admission.epoch);
     const verdict = table.judge(linkPeer);
-    if (verdict.kind === 'refuse') return this.fail(verdict.code, verdict.message, verdict);
+    if (verdict.kind === 'refuse') {
+      this.fail(verdict.code, verdict.message, verdict);
+      return;
+    }
     const { epoch, heartbeatIntervalMs, fleetSize } = admission;
     this.#channel.write({
       case: 'welcome',

@@ -119,15 +119,17 @@ export class LiveLink implements Link {
     if (this.#phase.kind === 'closed') return;
     this.#queue.flush();
     if (this.#queue.controlBacklogBytes > controlBacklogLimitBytes) {
-      return this.#end({ kind: 'lost', reason: 'the peer does not read' });
-    }
-    if (this.#queue.dataBytes > 0) return;
-    if (this.#phase.kind === 'closing') return this.#channel.transport.end();
-    if (this.#drainAwaited) {
+      this.#end({ kind: 'lost', reason: 'the peer does not read' });
+    } else if (this.#queue.dataBytes === 0) this.#onFlushed();
+  };
+
+  #onFlushed(): void {
+    if (this.#phase.kind === 'closing') this.#channel.transport.end();
+    else if (this.#drainAwaited) {
       this.#drainAwaited = false;
       this.#handlers?.onDrain?.();
     }
-  };
+  }
 
   #onDrain(): void {
     this.#queue.unblock();
@@ -148,24 +150,37 @@ export class LiveLink implements Link {
     const message = decodeMessage(body);
     switch (message.case) {
       case 'ping':
-        return this.send({ case: 'pong', value: create(PongSchema, { id: message.value.id }) });
+        this.send({ case: 'pong', value: create(PongSchema, { id: message.value.id }) });
+        break;
       case 'pong':
-        return this.#heartbeat.pong(message.value.id);
+        this.#heartbeat.pong(message.value.id);
+        break;
       case 'goodbye':
-        return this.#onGoodbye(message.value.reason, message.value.reconnectAfterMs);
+        this.#onGoodbye(message.value.reason, message.value.reconnectAfterMs);
+        break;
       case 'protocolError':
-        if (!message.value.fatal) break;
-        return this.#end({ kind: 'protocol-error', code: message.value.code, reason: message.value.message });
+        this.#onProtocolError(message);
+        break;
       case undefined:
-        return this.#onUnknown();
+        this.#onUnknown();
+        break;
       case 'hello':
       case 'challenge':
       case 'proof':
       case 'welcome':
       case 'reject':
-        return this.#refuse('protocol.unexpected-message', `${message.case} on a live link`);
+        this.#refuse('protocol.unexpected-message', `${message.case} on a live link`);
+        break;
+      default:
+        this.#handlers?.onMessage(message);
     }
-    this.#handlers?.onMessage(message);
+  }
+
+  /** One that is not fatal is for the owner: it sent something that the peer does not know. */
+  #onProtocolError(message: LinkMessage & { case: 'protocolError' }): void {
+    const { code, message: reason, fatal } = message.value;
+    if (fatal) this.#end({ kind: 'protocol-error', code, reason });
+    else this.#handlers?.onMessage(message);
   }
 
   /** The peer closes when this has arrived; nothing of it is lost by leaving now. */
@@ -175,15 +190,13 @@ export class LiveLink implements Link {
   }
 
   #onUnknown(): void {
-    this.#unknownMessages++;
     const code = 'protocol.unknown-message';
-    const text = 'this message is unknown here; one side is older than the other';
-    if (this.#unknownMessages > unknownMessagesLimit)
-      return this.#refuse(code, `${unknownMessagesLimit} unknown messages`);
-    this.send({
-      case: 'protocolError',
-      value: create(ProtocolErrorSchema, { code, message: text, fatal: false }),
-    });
+    if (++this.#unknownMessages > unknownMessagesLimit) {
+      this.#refuse(code, `more than ${unknownMessagesLimit} unknown messages`);
+      return;
+    }
+    const message = 'this message is unknown here; one side is older than the other';
+    this.send({ case: 'protocolError', value: create(ProtocolErrorSchema, { code, message, fatal: false }) });
   }
 
   #onViolation(violation: FrameViolation): void {

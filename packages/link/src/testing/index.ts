@@ -1,0 +1,3 @@
+export { createManualClock, type ManualClock, settle } from './manual-clock.ts';
+export { createMemoryDuplex, type MemoryDuplex, type MemoryDuplexKnobs } from './memory-duplex.ts';
+export { createTestClock } from './system-clock.ts';
