@@ -49,10 +49,10 @@ class MemorySink implements RecordingSink {
     const size = event.kind === 'raw' ? event.bytes.length : 0;
     this.sizeBytes += size;
     this.#roomBytes -= size;
+    const hasRoom = this.#roomBytes > 0;
+    if (!hasRoom) this.refusals++;
     for (const watcher of this.#watchers) watcher();
-    if (this.#roomBytes > 0) return true;
-    this.refusals++;
-    return false;
+    return hasRoom;
   }
 
   whenDrained(callback: () => void): void {

@@ -1,0 +1,34 @@
+import type { FinishReason, Usage } from '@iop/domain';
+
+const finishes: Readonly<Record<string, FinishReason>> = {
+  stop: 'stop',
+  length: 'length',
+  tool_calls: 'tool-calls',
+  function_call: 'tool-calls',
+  content_filter: 'content-filter',
+};
+
+/** Any word that a server gives as `finish_reason`. */
+export function toFinishReason(word: unknown): FinishReason {
+  return (typeof word === 'string' ? finishes[word] : undefined) ?? 'other';
+}
+
+/** A `usage` object as servers write it; undefined if its numbers are missing or senseless. */
+export function toUsage(value: unknown): Usage | undefined {
+  if (typeof value !== 'object' || value === null) return undefined;
+  const fields = value as Record<string, unknown>;
+  const promptTokens = toCount(fields.prompt_tokens);
+  if (promptTokens === undefined) return undefined;
+  return { promptTokens, completionTokens: toCount(fields.completion_tokens) ?? 0, estimated: false };
+}
+
+/** The JSON value that stands in `bytes[start, end)`; the scanner has seen that it is one. */
+export function parseRange(bytes: Uint8Array, start: number, end: number): unknown {
+  return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString());
+}
+
+function toCount(value: unknown): number | undefined {
+  return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 0xffffffff
+    ? value
+    : undefined;
+}

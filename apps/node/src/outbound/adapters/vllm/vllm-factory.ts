@@ -1,0 +1,103 @@
+import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { isAbsolute, sep } from 'node:path';
+import { type Clock, IopError } from '@iop/domain';
+import type { Adapter } from '@iop/runtime';
+import type {
+  AdapterConfiguration,
+  AdapterFactory,
+  AdapterSettings,
+  Allow,
+} from '../../../ports/adapter-factory.ts';
+import { createHostGuard } from './host-guard.ts';
+import { createVllmAdapter } from './vllm-adapter.ts';
+
+type VllmSettings = Extract<AdapterSettings, { kind: 'vllm' }>;
+
+const defaults = { connectTimeoutMs: 5_000, firstByteTimeoutMs: 600_000, idleTimeoutMs: 120_000 };
+
+export function createVllmFactory(deps: { clock: Clock }): AdapterFactory {
+  return {
+    check(configuration, allow) {
+      const settings = vllmSettings(configuration);
+      return [...urlProblems(settings.baseUrl, allow), ...keyProblems(settings.apiKeyFile, allow)];
+    },
+    create(configuration, allow) {
+      return build(configuration, allow, deps.clock);
+    },
+  };
+}
+
+function build(configuration: AdapterConfiguration, allow: Allow, clock: Clock): Adapter {
+  const settings = vllmSettings(configuration);
+  return createVllmAdapter(
+    {
+      name: configuration.name,
+      baseUrl: settings.baseUrl.replace(/\/+$/, ''),
+      apiKey: settings.apiKeyFile === '' ? '' : readKey(settings.apiKeyFile),
+      connectTimeoutMs: settings.connectTimeoutMs || defaults.connectTimeoutMs,
+      firstByteTimeoutMs: settings.firstByteTimeoutMs || defaults.firstByteTimeoutMs,
+      idleTimeoutMs: settings.idleTimeoutMs || defaults.idleTimeoutMs,
+      targets: configuration.targets.map((target) => target.name),
+    },
+    { clock, hosts: createHostGuard(allow.hosts) },
+  );
+}
+
+function vllmSettings(configuration: AdapterConfiguration): VllmSettings {
+  if (configuration.settings.kind !== 'vllm') throw new TypeError('not a vllm configuration');
+  return configuration.settings;
+}
+
+function urlProblems(baseUrl: string, allow: Allow): string[] {
+  const url = URL.parse(baseUrl);
+  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
+    return [`base_url: ${JSON.stringify(baseUrl)} is not a URL like http://127.0.0.1:8000/v1`];
+  }
+  const problems: string[] = [];
+  if (url.username !== '' || url.password !== '') {
+    problems.push(
+      'base_url: holds a user name or a password; put the key in a file and name it in api_key_file',
+    );
+  }
+  if (url.search !== '' || url.hash !== '') problems.push('base_url: must end with its path, without ? or #');
+  if (!createHostGuard(allow.hosts).allows(url.hostname)) {
+    const list = allow.hosts.length === 0 ? 'none' : allow.hosts.join(', ');
+    problems.push(`base_url: host ${url.hostname} is not allowed by node.yaml (allow.hosts: ${list})`);
+  }
+  return problems;
+}
+
+function keyProblems(file: string, allow: Allow): string[] {
+  if (file === '') return [];
+  if (!isAbsolute(file)) return [`api_key_file: ${file} is not an absolute path`];
+  let real: string;
+  try {
+    real = realpathSync(file);
+    if (!statSync(real).isFile()) return [`api_key_file: ${file} is not a file`];
+  } catch {
+    return [`api_key_file: ${file} cannot be read on this Node`];
+  }
+  // The real path: a link inside an allowed directory must not lead out of it.
+  if (allow.directories.some((directory) => isInside(real, directory))) return [];
+  const list = allow.directories.length === 0 ? 'none' : allow.directories.join(', ');
+  return [`api_key_file: ${file} is not in a directory that node.yaml allows (allow.directories: ${list})`];
+}
+
+function isInside(real: string, directory: string): boolean {
+  try {
+    const base = realpathSync(directory);
+    return real.startsWith(base.endsWith(sep) ? base : base + sep);
+  } catch {
+    return false;
+  }
+}
+
+function readKey(file: string): string {
+  const key = readFileSync(file, 'utf8').trim();
+  if (/^[\x21-\x7e]+$/.test(key)) return key;
+  throw new IopError({
+    kind: 'invalid',
+    code: 'config.invalid',
+    message: `api_key_file: ${file} does not hold one line with a key`,
+  });
+}
