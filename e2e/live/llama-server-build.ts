@@ -1,14 +1,17 @@
-import { existsSync, mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { run } from './scratch.ts';
 
 const version = '11434.0.0';
 
+export function builtPath(scratch: string): string {
+  return join(scratch, `llama-server-${version}`);
+}
+
 /** Compiles the `llama-server` program once and keeps it. Needs cmake and a C++ compiler. */
 export async function buildLlamaServer(scratch: string, python: string): Promise<string> {
-  const program = join(scratch, `llama-server-${version}`);
-  if (existsSync(program)) return program;
+  const program = builtPath(scratch);
   const work = mkdtempSync(join(scratch, 'build-'));
   try {
     await must('unpacking llama.cpp', unpack(python), 300_000, work);
