@@ -26,8 +26,14 @@ const openings: { name: string; bytes: Buffer }[] = [
   { name: 'a varint that never ends', bytes: frame(20, Buffer.alloc(20, 0xff)) },
   { name: 'a field that claims more bytes than there are', bytes: frame(3, Buffer.from([0x0a, 0x7f, 0x00])) },
   { name: 'a text that is no UTF-8', bytes: frame(6, Buffer.from([0x0a, 0x04, 0x1a, 0x02, 0xff, 0xfe])) },
-  { name: 'random bytes', bytes: Buffer.from(Array.from({ length: 5_000 }, (_n, i) => (i * 197 + 11) & 255)) },
-  { name: 'a hundred thousand tiny frames', bytes: Buffer.concat(Array(100_000).fill(frame(1, Buffer.from([0]))) ) },
+  {
+    name: 'random bytes',
+    bytes: Buffer.from(Array.from({ length: 5_000 }, (_n, i) => (i * 197 + 11) & 255)),
+  },
+  {
+    name: 'a hundred thousand tiny frames',
+    bytes: Buffer.concat(Array(100_000).fill(frame(1, Buffer.from([0])))),
+  },
   { name: 'an HTTP request', bytes: Buffer.from('GET / HTTP/1.1\r\nhost: x\r\n\r\n') },
 ];
 
@@ -55,7 +61,9 @@ describe('F16: hostile bytes at a working Edge', { timeout: 180_000 }, () => {
         });
       }
 
-      test('a hundred handshakes that stall are closed, and a Node can still come', { timeout: 60_000 }, async () => {
+      test('a hundred handshakes that stall are closed, and a Node can still come', {
+        timeout: 60_000,
+      }, async () => {
         const stalled = Array.from({ length: 100 }, () => dial(scene, tls));
         const silent = Array.from({ length: 50 }, () => connect(scene.edge.wirePort, '127.0.0.1'));
         await sleep(200);
@@ -75,10 +83,26 @@ describe('F16: hostile bytes at a working Edge', { timeout: 180_000 }, () => {
     after(() => scene?.world.close());
 
     const requests: { name: string; bytes: Buffer }[] = [
-      { name: 'random bytes', bytes: Buffer.from(Array.from({ length: 5_000 }, (_n, i) => (i * 31 + 7) & 255)) },
-      { name: 'a header without an end', bytes: Buffer.concat([Buffer.from('GET / HTTP/1.1\r\nx: '), Buffer.alloc(4 << 20, 'y')]) },
-      { name: 'a bad chunk size', bytes: Buffer.from('POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n') },
-      { name: 'two lengths', bytes: Buffer.from('POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\ncontent-length: 4\r\n\r\nabcd') },
+      {
+        name: 'random bytes',
+        bytes: Buffer.from(Array.from({ length: 5_000 }, (_n, i) => (i * 31 + 7) & 255)),
+      },
+      {
+        name: 'a header without an end',
+        bytes: Buffer.concat([Buffer.from('GET / HTTP/1.1\r\nx: '), Buffer.alloc(4 << 20, 'y')]),
+      },
+      {
+        name: 'a bad chunk size',
+        bytes: Buffer.from(
+          'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ntransfer-encoding: chunked\r\n\r\nzz\r\n',
+        ),
+      },
+      {
+        name: 'two lengths',
+        bytes: Buffer.from(
+          'POST /v1/chat/completions HTTP/1.1\r\nhost: x\r\ncontent-length: 3\r\ncontent-length: 4\r\n\r\nabcd',
+        ),
+      },
       { name: 'a TLS hello', bytes: Buffer.from([0x16, 3, 1, 0, 5, 1, 0, 0, 1, 3]) },
     ];
     for (const { name, bytes } of requests) {
@@ -108,5 +132,9 @@ async function closedAfter(socket: Socket, bytes: Buffer): Promise<void> {
 function closed(socket: Socket, timeoutMs: number): Promise<void> {
   socket.on('error', () => {});
   socket.resume();
-  return within('the Edge closes a hostile connection', timeoutMs, new Promise((resolve) => socket.on('close', () => resolve())));
+  return within(
+    'the Edge closes a hostile connection',
+    timeoutMs,
+    new Promise((resolve) => socket.on('close', () => resolve())),
+  );
 }

@@ -1,3 +1,5 @@
+import { connectOperator, type NodeView, type RunView } from '@iop/client';
+import type { Clock, RunEnd } from '@iop/domain';
 import type { Edge } from './edge.ts';
 
 export type RunEndInfo =
@@ -5,28 +7,13 @@ export type RunEndInfo =
   | { kind: 'failed'; code: string }
   | { kind: 'cancelled'; by: string };
 
-/** A run as the Edge's record shows it. */
-export interface RunInfo {
-  runId: string;
-  state: string;
-  node: string;
-  attempts: number;
-  end: RunEndInfo | undefined;
-}
-
-export interface NodeInfo {
-  name: string;
-  state: string;
-  epoch: number;
-  running: number;
-  detail: string;
-  adapters: readonly { name: string; healthy: boolean; detail: string; targets: readonly string[] }[];
-}
+/** A run as the Edge's record shows it; its end only by what stories compare. */
+export type RunInfo = Omit<RunView, 'end'> & { end: RunEndInfo | undefined };
 
 /** What stories ask of the Edge over its Unix socket. */
 export interface Operator {
-  listNodes(): Promise<NodeInfo[]>;
-  /** Newest first. */
+  listNodes(): Promise<NodeView[]>;
+  /** Newest first, 1000 at most. */
   listRuns(): Promise<RunInfo[]>;
   cancelRun(runId: string): Promise<void>;
   /** Gives the secret. */
@@ -35,6 +22,46 @@ export interface Operator {
   close(): void;
 }
 
-export function openOperator(_edge: Edge): Promise<Operator> {
-  throw new Error('not yet');
+export async function openOperator(edge: Pick<Edge, 'socketPath'>): Promise<Operator> {
+  const client = await connectOperator(
+    {
+      address: { kind: 'unix', path: edge.socketPath },
+      name: 'e2e',
+      build: 'e2e',
+      clock,
+    },
+    AbortSignal.timeout(5_000),
+  );
+  return {
+    listNodes: () => client.listNodes(),
+    async listRuns() {
+      const runs = await client.listRuns({ limit: 1000 });
+      return runs.map((run) => ({ ...run, end: run.end && toEndInfo(run.end) }));
+    },
+    cancelRun: async (runId) => void (await client.cancelRun(runId)),
+    createKey: async (name) => (await client.createKey(name)).secret,
+    revokeKey: async (id) => void (await client.revokeKey(id)),
+    close: () => client.close(),
+  };
+}
+
+const clock: Clock = {
+  now: () => performance.now(),
+  wall: () => Date.now(),
+  after(delayMs, callback) {
+    const timer = setTimeout(callback, delayMs);
+    return () => clearTimeout(timer);
+  },
+  soon: (callback) => process.nextTick(callback),
+};
+
+function toEndInfo(end: RunEnd): RunEndInfo {
+  switch (end.kind) {
+    case 'completed':
+      return { kind: 'completed', finish: end.finish };
+    case 'failed':
+      return { kind: 'failed', code: end.failure.code };
+    case 'cancelled':
+      return { kind: 'cancelled', by: end.by };
+  }
 }

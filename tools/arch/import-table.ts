@@ -194,8 +194,28 @@ export const importTable: readonly ImportRow[] = [
     why: 'What `iop` shows and starts. It reaches an Edge through the client and other programs as processes.',
   },
   {
+    place: 'e2e/peers',
+    may: [
+      'e2e',
+      'packages/domain',
+      'packages/wire',
+      'packages/link',
+      'packages/link/src/tcp',
+      'packages/shell',
+      'node:*',
+    ],
+    why: 'Simulated peers speak the protocol themselves: fleets of Nodes, impostors.',
+  },
+  {
     place: 'e2e',
-    may: ['packages/domain', 'packages/client', 'packages/client/src/testing', 'node:*', 'npm:*'],
+    may: [
+      'e2e/peers',
+      'packages/domain',
+      'packages/client',
+      'packages/client/src/testing',
+      'node:*',
+      'npm:*',
+    ],
     why: 'Stories see programs from outside: processes, sockets, files.',
   },
   {

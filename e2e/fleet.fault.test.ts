@@ -1,0 +1,84 @@
+// F1: an Edge is killed under five hundred Nodes at work and comes back. All of them are back within 30 s, they do
+// not come in a herd, and nothing is executed twice.
+import assert from 'node:assert/strict';
+import { after, before, describe, test } from 'node:test';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { chat } from './harness/chat.ts';
+import type { Edge } from './harness/edge.ts';
+import { eventually } from './harness/eventually.ts';
+import { type Fleet, startFleet } from './harness/fleet.ts';
+import { openWorld, type World } from './harness/world.ts';
+
+const fleetSize = 500;
+
+describe(`F1: an Edge that is killed under ${fleetSize} Nodes`, { timeout: 240_000 }, () => {
+  let world: World;
+  let edge: Edge;
+  let fleets: Fleet[];
+  const events = () => fleets.flatMap((fleet) => fleet.events());
+  before(async () => {
+    world = openWorld();
+    edge = await world.edge();
+    fleets = ['a', 'b'].map((prefix) => startFleet(edge, prefix, fleetSize / 2));
+    world.defer(async () => void (await Promise.all(fleets.map((fleet) => fleet.program.stop()))));
+    await eventually('all are ready', 60_000, async () => (await readyCount(edge)) === fleetSize);
+  });
+  after(() => world?.close());
+
+  test('has all of them back within 30 s, without a herd, and nothing runs twice', {
+    timeout: 120_000,
+  }, async () => {
+    const working = Array.from({ length: 200 }, (_nothing, index) =>
+      chat(edge, { model: 'echo', prompt: String(index * 40) }),
+    );
+    await eventually('some runs have ended, others are under way', 20_000, () => {
+      const executed = events().filter((event) => event.kind === 'executed').length;
+      return executed >= 150;
+    });
+    const killedAt = performance.timeOrigin + performance.now();
+    await edge.program.kill();
+    await Promise.allSettled(working.map((asking) => asking.answer));
+    await sleep(5_000);
+    await edge.start();
+    await eventually('all are ready again', 60_000, async () => (await readyCount(edge)) === fleetSize);
+
+    const later = events().filter((event) => event.kind !== 'executed' && event.at > killedAt);
+    const backAt = Math.max(...later.filter((event) => event.kind === 'live').map((event) => event.at));
+    assert.ok(backAt - killedAt - 5_000 <= 30_000, `all were back after ${backAt - killedAt} ms`);
+    const attempts = later.filter((event) => event.kind === 'attempt').map((event) => event.at);
+    const { most, mean } = rate(attempts);
+    assert.ok(most <= 3 * mean, `${most} attempts in the worst second, ${mean.toFixed(0)} in the mean one`);
+
+    const executed = events()
+      .filter((event) => event.kind === 'executed')
+      .map((event) => event.runId);
+    assert.equal(new Set(executed).size, executed.length, 'a run was executed twice');
+    const runs = await edge.runs();
+    assert.ok(
+      runs.every((run) => run.end !== undefined),
+      'a run has no end',
+    );
+    assert.equal((await chat(edge, { model: 'echo', prompt: '1' }).answer).status, 200);
+  });
+});
+
+async function readyCount(edge: Edge): Promise<number> {
+  const operator = await edge.operator();
+  try {
+    return (await operator.listNodes()).filter((node) => node.state === 'ready').length;
+  } finally {
+    operator.close();
+  }
+}
+
+/** Attempts in the fullest window of one second, and in the mean one from the first to the last. */
+function rate(times: readonly number[]): { most: number; mean: number } {
+  const sorted = times.toSorted((a, b) => a - b);
+  let most = 0;
+  for (let first = 0, last = 0; last < sorted.length; last++) {
+    while ((sorted[last] ?? 0) - (sorted[first] ?? 0) > 1_000) first++;
+    most = Math.max(most, last - first + 1);
+  }
+  const seconds = ((sorted.at(-1) ?? 0) - (sorted[0] ?? 0)) / 1_000;
+  return { most, mean: sorted.length / Math.max(1, seconds) };
+}
