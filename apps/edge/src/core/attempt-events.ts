@@ -1,0 +1,94 @@
+import { canTransition, isRunEndState, type RunEnd, type RunFailure } from '@iop/domain';
+import { isContent } from '@iop/runtime';
+import type { Attempt, AttemptHandlers, EventBatch } from './attempt.ts';
+import { brokenAttempt } from './failures.ts';
+import { failRun, finishRun, moveRun, noBytes, type Run, type RunContext } from './run.ts';
+import { abandonAttempt, closeAttempt } from './run-dispatch.ts';
+import { mayRetry, retryElsewhere } from './run-retry.ts';
+import { consume, receive } from './window.ts';
+
+/** What a Node says of the current attempt, as it changes the run. */
+export const attemptEvents: AttemptHandlers = {
+  accepted(ctx, attempt) {
+    attempt.wasAccepted = true;
+    attempt.run.startedAtMs ??= ctx.clock.wall();
+  },
+
+  events(ctx, attempt, batch) {
+    const { run } = attempt;
+    receive(attempt.window, batch.sizeBytes);
+    ctx.counters.events += batch.events.length;
+    noteUsage(run, batch);
+    if (!run.committed && batch.events.some(isContent)) commit(ctx, run);
+    run.reader.events(batch.events, batch.sizeBytes);
+  },
+
+  // `running` before content would close the way back to `queued` that a retry needs
+  stateChanged(ctx, { run }, state) {
+    const isNews = state === 'waiting' || run.state === 'waiting';
+    if (!isNews || !canTransition(run.state, state)) return;
+    // somebody was asked something: another Node must not ask again
+    if (state === 'waiting') commit(ctx, run);
+    moveRun(run, state);
+  },
+
+  skipped(ctx, attempt, sizeBytes) {
+    receive(attempt.window, sizeBytes);
+    giveBack(ctx, attempt, sizeBytes);
+  },
+
+  end(ctx, attempt, end) {
+    const retry = end.kind === 'failed' && end.failure.retryable && mayRetry(ctx, attempt);
+    closeAttempt(ctx, attempt);
+    settle(ctx, attempt, { end, retry });
+  },
+
+  broken(ctx, attempt, why) {
+    const node = attempt.place.node.name;
+    const retry = mayRetry(ctx, attempt);
+    attempt.place.node.link?.cancel(attempt, 'superseded');
+    abandonAttempt(ctx, attempt);
+    settle(ctx, attempt, { end: { kind: 'failed', failure: brokenAttempt(node, why) }, retry });
+  },
+};
+
+function settle(ctx: RunContext, attempt: Attempt, { end, retry }: { end: RunEnd; retry: boolean }): void {
+  const { run } = attempt;
+  // closing served the line, and whoever was served may have cancelled this one
+  if (!retry || end.kind !== 'failed' || isRunEndState(run.state)) {
+    finishRun(ctx, run, end);
+    return;
+  }
+  run.tried = [...run.tried, attempt.place.node.name];
+  retryElsewhere(ctx, run, end.failure);
+}
+
+/** The commit boundary: from here on the answer is this attempt's or none. */
+function commit(ctx: RunContext, run: Run): void {
+  run.committed = true;
+  run.body = noBytes;
+  run.startedAtMs ??= ctx.clock.wall();
+  if (run.state === 'starting') moveRun(run, 'running');
+}
+
+function noteUsage(run: Run, { events }: EventBatch): void {
+  for (const event of events) if (event.kind === 'usage') run.usage = event.usage;
+}
+
+/** The owner has passed on so much; the Node may send as much again. */
+export function ownerConsumed(ctx: RunContext, run: Run, sizeBytes: number): void {
+  const stale = Math.min(run.staleBytes, sizeBytes);
+  run.staleBytes -= stale;
+  if (run.attempt !== undefined && sizeBytes > stale) giveBack(ctx, run.attempt, sizeBytes - stale);
+}
+
+function giveBack(_ctx: RunContext, attempt: Attempt, sizeBytes: number): void {
+  const grant = consume(attempt.window, sizeBytes);
+  if (grant > 0) attempt.place.node.link?.credit(attempt, grant);
+}
+
+/** The attempt is gone without an end of its own. */
+export function loseAttempt(ctx: RunContext, attempt: Attempt, failure: RunFailure): void {
+  abandonAttempt(ctx, attempt);
+  failRun(ctx, attempt.run, failure);
+}

@@ -1,0 +1,51 @@
+import { type ErrorDetails, type RunFailure, retryOf } from '@iop/domain';
+
+/** Failures that the Edge itself gives a run. Each says what was tried, on what, and what to do. */
+
+export function nodeLost(node: string, why: string): RunFailure {
+  return failure('unavailable', 'node.lost', {
+    message: `Node ${node} ${why}; the run cannot go on. Ask again, and look at the Node if it does not return`,
+    details: { node },
+  });
+}
+
+export function stopUnconfirmed(node: string, details: { by: string; waitedMs: number }): RunFailure {
+  return {
+    ...failure('timeout', 'node.stop-unconfirmed', {
+      message:
+        `the run was to be stopped (${details.by}), but Node ${node} did not confirm it within ` +
+        `${details.waitedMs} ms; its work may still go on there`,
+      details: { node, ...details },
+    }),
+    retryable: false,
+  };
+}
+
+export function queueTimeout(asked: string, waitedMs: number): RunFailure {
+  return failure('exhausted', 'queue.timeout', {
+    message: `no place for ${asked} became free within ${waitedMs} ms; ask later or raise its concurrency`,
+    details: { asked, waitedMs },
+  });
+}
+
+export function brokenAttempt(node: string, why: { code: string; message: string }): RunFailure {
+  return failure('unavailable', why.code, {
+    message: `what Node ${node} sent for this run cannot be used: ${why.message}`,
+    details: { node },
+  });
+}
+
+export function edgeStopped(): RunFailure {
+  return failure('unavailable', 'edge.stopped', {
+    message: 'the Edge was stopped and the Node did not confirm the stop of this run in time',
+    details: {},
+  });
+}
+
+function failure(
+  kind: RunFailure['kind'],
+  code: string,
+  text: { message: string; details: ErrorDetails },
+): RunFailure {
+  return { kind, code, ...text, retryable: retryOf(kind) !== 'never' };
+}

@@ -1,0 +1,89 @@
+import type { AdapterCapabilities, NodeLink } from '../ports/node-link.ts';
+import type { Attempt } from './attempt.ts';
+
+/** Runs at once of something. */
+export interface Slot {
+  running: number;
+}
+
+/** What a Node said of itself when it linked. */
+export interface NodeFacts {
+  name: string;
+  /** One per process of the Node. */
+  instance: string;
+  epoch: number;
+  address: string;
+  build: string;
+  labels: Readonly<Record<string, string>>;
+}
+
+/** A Node as the Edge knows it. Lives as long as the Edge, through all its links. */
+export interface NodeEntry {
+  readonly name: string;
+  facts: NodeFacts | undefined;
+  link: NodeLink | undefined;
+  linked: boolean;
+  /** The inventory of this link was answered. */
+  reconciled: boolean;
+  /** Last revision that this process of the Node accepted. */
+  acceptedRevision: number | undefined;
+  /** Why the Node refused the newest revision. */
+  problems: readonly string[];
+  /** Said on this link. */
+  adapters: readonly AdapterCapabilities[] | undefined;
+  draining: boolean;
+  readonly total: Slot;
+  readonly slots: Map<string, Slot>;
+  readonly attempts: Set<Attempt>;
+  /** Sum of the windows of `attempts`. */
+  windowBytes: number;
+  /** Milliseconds since 1970. */
+  lastSeenMs: number | undefined;
+  /** Ends the wait for its return. */
+  stopWaiting: (() => void) | undefined;
+  /** Grows with every dispatch, over all Nodes: the least recently used goes first. */
+  lastPick: number;
+}
+
+export function createNodeEntry(name: string): NodeEntry {
+  return {
+    name,
+    facts: undefined,
+    link: undefined,
+    linked: false,
+    reconciled: false,
+    acceptedRevision: undefined,
+    problems: [],
+    adapters: undefined,
+    draining: false,
+    total: { running: 0 },
+    slots: new Map(),
+    attempts: new Set(),
+    windowBytes: 0,
+    lastSeenMs: undefined,
+    stopWaiting: undefined,
+    lastPick: 0,
+  };
+}
+
+/** Survives changes of capabilities: a run that goes on keeps counting. */
+export function slotOf(node: NodeEntry, adapter: string, target?: string): Slot {
+  const key = target === undefined ? adapter : `${adapter}\0${target}`;
+  let slot = node.slots.get(key);
+  if (slot === undefined) {
+    slot = { running: 0 };
+    node.slots.set(key, slot);
+  }
+  return slot;
+}
+
+export type NodeState = 'ready' | 'configuring' | 'draining' | 'away';
+
+/** E13: only a `ready` Node is given runs. */
+export function nodeState(node: NodeEntry): NodeState {
+  if (!node.linked) return 'away';
+  if (!node.reconciled || node.acceptedRevision === undefined || node.adapters === undefined) {
+    return 'configuring';
+  }
+  return node.draining ? 'draining' : 'ready';
+}

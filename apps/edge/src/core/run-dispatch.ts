@@ -1,0 +1,105 @@
+import { IopError, type RunFailure } from '@iop/domain';
+import { Attempt } from './attempt.ts';
+import type { Place } from './catalogue.ts';
+import { queueTimeout } from './failures.ts';
+import { failRun, leaveLine, moveRun, type Run, type RunContext, recordOf } from './run.ts';
+import type { Demand } from './waiting-line.ts';
+import { createWindow, planWindow } from './window.ts';
+
+export function demandOf(run: Run, excluded: readonly string[] = run.tried): Demand {
+  return { select: run.select, dialect: run.dialect, excluded };
+}
+
+/** Hands the run to a place that was taken for it. An earlier attempt that is still open is superseded. */
+export function dispatchRun(ctx: RunContext, run: Run, place: Place): void {
+  leaveLine(ctx, run);
+  if (run.attempt !== undefined) abandonAttempt(ctx, run.attempt);
+  moveRun(run, 'starting');
+  const attempt = openAttempt(ctx, run, place);
+  const { link } = place.node;
+  if (link === undefined) throw noLink(place.node.name);
+  link.dispatch(
+    {
+      runId: run.id,
+      attempt: attempt.attempt,
+      adapter: place.adapter,
+      target: place.target,
+      dialect: run.dialect,
+      body: run.body,
+      stream: run.stream,
+      includeUsage: run.includeUsage,
+      windowBytes: attempt.window.sizeBytes,
+      deadlineMs: remainingMs(ctx, run),
+      door: run.door,
+      configRevision: place.node.acceptedRevision ?? 0,
+    },
+    attempt,
+  );
+  ctx.records.save(recordOf(run));
+  const { adapter, target } = place;
+  run.reader.dispatched({ node: place.node.name, adapter, target, attempt: attempt.attempt });
+}
+
+function openAttempt(ctx: RunContext, run: Run, place: Place): Attempt {
+  const { windowBytes, nodeWindowBytes } = ctx.settings().limits;
+  const window = createWindow(planWindow(windowBytes, place.node.windowBytes, nodeWindowBytes));
+  const attempt = new Attempt(ctx, run, { attempt: ++run.attempts, place, window });
+  if (attempt.attempt > 1) ctx.counters.redispatched++;
+  place.node.windowBytes += window.sizeBytes;
+  place.node.attempts.add(attempt);
+  run.attempt = attempt;
+  run.adapter = place.adapter;
+  run.target = place.target;
+  run.node = place.node.name;
+  return attempt;
+}
+
+/** The attempt is over; its place goes to whoever waits. */
+export function closeAttempt(ctx: RunContext, attempt: Attempt): void {
+  const { run, place, window } = attempt;
+  attempt.over = true;
+  run.attempt = undefined;
+  run.staleBytes += window.heldBytes;
+  place.node.attempts.delete(attempt);
+  place.node.windowBytes -= window.sizeBytes;
+  ctx.admission.release(place);
+}
+
+/** Closes an attempt that the Node has not ended itself; what it still sends is dropped. */
+export function abandonAttempt(ctx: RunContext, attempt: Attempt): void {
+  attempt.place.node.link?.forget(attempt);
+  closeAttempt(ctx, attempt);
+}
+
+/** Puts the run in line; when the time is over it ends with `onTimeout`. */
+export function waitForPlace(
+  ctx: RunContext,
+  run: Run,
+  wait: { excluded: readonly string[]; waitMs: number; onTimeout?: RunFailure },
+): void {
+  joinLine(ctx, run, wait.excluded);
+  run.cancelWait = ctx.clock.after(wait.waitMs, () => {
+    failRun(ctx, run, wait.onTimeout ?? queueTimeout(run.asked, wait.waitMs));
+  });
+}
+
+export function joinLine(ctx: RunContext, run: Run, excluded: readonly string[]): void {
+  run.waiter = {
+    order: run.order,
+    demand: demandOf(run, excluded),
+    grant(place) {
+      run.waiter = undefined;
+      dispatchRun(ctx, run, place);
+    },
+  };
+  ctx.admission.wait(run.waiter);
+}
+
+function remainingMs(ctx: RunContext, run: Run): number {
+  return run.deadlineAtMs === undefined ? 0 : Math.max(1, Math.ceil(run.deadlineAtMs - ctx.clock.now()));
+}
+
+function noLink(node: string): IopError {
+  const message = `a run was given to Node ${node}, which never linked; this is a bug of the Edge`;
+  return new IopError({ kind: 'internal', code: 'run.no-link', message });
+}

@@ -1,0 +1,126 @@
+import { isRunEndState, type RunFailure } from '@iop/domain';
+import type { HeldByNode, ResumeAnswer } from '../ports/node-link.ts';
+import type { Attempt } from './attempt.ts';
+import { loseAttempt } from './attempt-events.ts';
+import { brokenAttempt, nodeLost } from './failures.ts';
+import type { NodeEntry } from './node-entry.ts';
+import { planResume, type ResumeStep } from './resume-plan.ts';
+import { failRun, finishRun, leaveLine, moveRun, type RunContext } from './run.ts';
+import { abandonAttempt, demandOf, dispatchRun, joinLine } from './run-dispatch.ts';
+import { mayRetry, retryAnywhere } from './run-retry.ts';
+import { resumeCredit } from './window.ts';
+
+/** The link is down: its runs are `unknown` until the Node is back, another one took over, or time is up. */
+export function suspendRuns(ctx: RunContext, node: NodeEntry): void {
+  for (const { run } of node.attempts) {
+    if (run.state !== 'stopping') moveRun(run, 'unknown');
+  }
+  // a link that flaps without ever being reconciled does not prolong the wait
+  if (node.attempts.size === 0 || node.stopWaiting !== undefined) return;
+  const { redispatchAfterMs, lostAfterMs } = ctx.settings().limits;
+  const stopRedispatch = ctx.clock.after(redispatchAfterMs, () => moveAway(ctx, node));
+  const stopLost = ctx.clock.after(lostAfterMs, () => giveUp(ctx, node, lostAfterMs));
+  node.stopWaiting = () => {
+    stopRedispatch();
+    stopLost();
+    node.stopWaiting = undefined;
+  };
+}
+
+/** Runs without content start on another Node, at once or as soon as one has a place. */
+function moveAway(ctx: RunContext, node: NodeEntry): void {
+  for (const attempt of [...node.attempts]) {
+    const { run } = attempt;
+    if (attempt.over || run.state !== 'unknown' || !mayRetry(ctx, attempt)) continue;
+    const excluded = [...run.tried, node.name];
+    const found = ctx.admission.find(demandOf(run, excluded));
+    if (found.kind === 'free') {
+      ctx.admission.take(found.place);
+      dispatchRun(ctx, run, found.place);
+    } else {
+      joinLine(ctx, run, excluded);
+    }
+  }
+}
+
+function giveUp(ctx: RunContext, node: NodeEntry, waitedMs: number): void {
+  node.stopWaiting = undefined;
+  const failure = nodeLost(node.name, `has been away for ${waitedMs} ms`);
+  for (const attempt of [...node.attempts]) if (!attempt.over) loseAttempt(ctx, attempt, failure);
+}
+
+/** Another process of the Node has linked: what the old one executed is gone for certain. */
+export function loseRestarted(ctx: RunContext, node: NodeEntry): void {
+  node.stopWaiting?.();
+  const failure = nodeLost(node.name, 'was restarted');
+  for (const attempt of [...node.attempts]) {
+    if (!attempt.over) loseForgotten(ctx, attempt, { failure, neverArrived: false });
+  }
+}
+
+function loseForgotten(
+  ctx: RunContext,
+  attempt: Attempt,
+  lost: { failure: RunFailure; neverArrived: boolean },
+): void {
+  const { run } = attempt;
+  const retry = mayRetry(ctx, attempt, lost.neverArrived);
+  leaveLine(ctx, run);
+  abandonAttempt(ctx, attempt);
+  // E9: no process is left that could still work for it
+  if (run.stopCause !== undefined) finishRun(ctx, run, { kind: 'cancelled', by: run.stopCause });
+  else if (retry && !isRunEndState(run.state)) retryAnywhere(ctx, run, lost.failure);
+  else failRun(ctx, run, lost.failure);
+}
+
+/** The same process is back: settles its inventory and answers it. */
+export function reconcileRuns(ctx: RunContext, node: NodeEntry, inventory: readonly HeldByNode[]): void {
+  node.stopWaiting?.();
+  const attempts = new Map([...node.attempts].map((attempt) => [attempt.runId, attempt]));
+  const believed = [...attempts.values()].map((attempt) => ({
+    runId: attempt.runId,
+    attempt: attempt.attempt,
+    receivedSeq: node.link?.receivedSeq(attempt) ?? 0,
+  }));
+  const steps = planResume(inventory, believed);
+  // answered before anything else is sent to the Node because of it
+  node.link?.resume(steps.flatMap((step) => answerOf(step, attempts.get(step.runId))));
+  for (const step of steps) {
+    const attempt = attempts.get(step.runId);
+    if (step.kind !== 'drop' && attempt !== undefined && !attempt.over) applyStep(ctx, attempt, step);
+  }
+}
+
+function answerOf(step: ResumeStep, attempt: Attempt | undefined): ResumeAnswer[] {
+  const { runId, attempt: number } = step;
+  if (step.kind === 'missing') return [];
+  if (step.kind !== 'resume' || attempt === undefined) return [{ kind: 'drop', runId, attempt: number }];
+  const { afterSeq, bodyReceivedBytes } = step;
+  const creditBytes = resumeCredit(attempt.window);
+  return [{ kind: 'resume', runId, attempt: number, afterSeq, creditBytes, bodyReceivedBytes }];
+}
+
+function applyStep(ctx: RunContext, attempt: Attempt, step: Exclude<ResumeStep, { kind: 'drop' }>): void {
+  const node = attempt.place.node.name;
+  if (step.kind === 'resume') {
+    resumeAttempt(ctx, attempt, step.state);
+  } else if (step.kind === 'missing') {
+    const failure = nodeLost(node, 'does not know the run any more');
+    loseForgotten(ctx, attempt, { failure, neverArrived: !attempt.wasAccepted });
+  } else {
+    const message = `events from ${step.wantedSeq} to ${step.firstKeptSeq - 1} are lost`;
+    const failure = brokenAttempt(node, { code: 'event.gap', message });
+    loseForgotten(ctx, attempt, { failure, neverArrived: false });
+  }
+}
+
+function resumeAttempt(ctx: RunContext, attempt: Attempt, state: HeldByNode['state']): void {
+  const { run, place } = attempt;
+  leaveLine(ctx, run);
+  if (run.stopCause !== undefined) {
+    place.node.link?.cancel(attempt, run.stopCause);
+    return;
+  }
+  if (state === 'waiting') moveRun(run, 'waiting');
+  else moveRun(run, run.committed ? 'running' : 'starting');
+}

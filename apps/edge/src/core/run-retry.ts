@@ -1,0 +1,46 @@
+import type { RunFailure } from '@iop/domain';
+import type { Attempt } from './attempt.ts';
+import { failRun, moveRun, type Run, type RunContext } from './run.ts';
+import { demandOf, dispatchRun, waitForPlace } from './run-dispatch.ts';
+
+/**
+ * E6: whether this attempt may be followed by another one. `neverArrived`: the Node is known not to have
+ * seen it, so that no adapter's retry boundary was crossed.
+ */
+export function mayRetry(ctx: RunContext, attempt: Attempt, neverArrived = false): boolean {
+  const { run, place } = attempt;
+  if (run.committed || run.stopCause !== undefined) return false;
+  if (run.state !== 'starting' && run.state !== 'unknown') return false;
+  if (run.attempts >= ctx.settings().limits.attempts) return false;
+  if (neverArrived || place.retry === 'before-content') return true;
+  return place.retry === 'before-start' && !attempt.wasAccepted;
+}
+
+/** After an attempt that failed: another Node at once or from the line; if there is none, the end. */
+export function retryElsewhere(ctx: RunContext, run: Run, failure: RunFailure): void {
+  const found = ctx.admission.find(demandOf(run));
+  if (found.kind === 'free') {
+    ctx.admission.take(found.place);
+    moveRun(run, 'queued');
+    dispatchRun(ctx, run, found.place);
+  } else if (found.kind === 'busy') {
+    moveRun(run, 'queued');
+    const waitMs = ctx.settings().limits.queueWaitMs;
+    waitForPlace(ctx, run, { excluded: run.tried, waitMs, onTimeout: failure });
+  } else {
+    failRun(ctx, run, failure);
+  }
+}
+
+/** After a Node forgot the run: any Node, also that one when it is back, within `lost_after`. */
+export function retryAnywhere(ctx: RunContext, run: Run, failure: RunFailure): void {
+  moveRun(run, 'queued');
+  const found = ctx.admission.find(demandOf(run));
+  if (found.kind === 'free') {
+    ctx.admission.take(found.place);
+    dispatchRun(ctx, run, found.place);
+    return;
+  }
+  const waitMs = ctx.settings().limits.lostAfterMs;
+  waitForPlace(ctx, run, { excluded: run.tried, waitMs, onTimeout: failure });
+}

@@ -1,0 +1,66 @@
+import type { AdapterSettings } from '../ports/node-link.ts';
+
+/** The part of edge.yaml that decides about execution; a changed file is a new revision. */
+export interface EdgeSettings {
+  revision: number;
+  adapters: readonly AdapterSettings[];
+  models: readonly ModelSettings[];
+  limits: Limits;
+}
+
+/** A public name. */
+export type ModelSettings =
+  | {
+      kind: 'target';
+      name: string;
+      adapter: string;
+      target: string;
+      /** Runs at once on each Node; 0: no limit. */
+      concurrency: number;
+    }
+  /** The first of these names that has a Node up is meant. */
+  | { kind: 'fallback'; name: string; fallback: readonly string[] };
+
+export interface Limits {
+  /** Runs that may wait for a place, over all targets. */
+  queue: number;
+  queueWaitMs: number;
+  /** Runs at once on one Node, over all adapters; 0: no limit. */
+  nodeConcurrency: number;
+  /** Smallest interval of pings. */
+  heartbeatMs: number;
+  /** A run whose Node is away so long is lost. */
+  lostAfterMs: number;
+  /** A run without content whose Node is away so long may start elsewhere. */
+  redispatchAfterMs: number;
+  /** A Node without a link stops its attached runs after this. */
+  orphanAfterMs: number;
+  /** A Node that gets no credit for so long ends the run. */
+  stallAfterMs: number;
+  /** Longest life of a run; 0: no limit. */
+  runDeadlineMs: number;
+  /** A cancel that a Node did not confirm for so long ends the run as failed. */
+  stopAfterMs: number;
+  /** Dispatches of one run. */
+  attempts: number;
+  /** Bytes of events that one run may have on the way. */
+  windowBytes: number;
+  /** Sum of the windows of one Node; beyond it they shrink. */
+  nodeWindowBytes: number;
+}
+
+export const defaultLimits: Limits = {
+  queue: 256,
+  queueWaitMs: 60_000,
+  nodeConcurrency: 0,
+  heartbeatMs: 10_000,
+  lostAfterMs: 15_000,
+  redispatchAfterMs: 300,
+  orphanAfterMs: 10_000,
+  stallAfterMs: 60_000,
+  runDeadlineMs: 0,
+  stopAfterMs: 10_000,
+  attempts: 3,
+  windowBytes: 256 * 1024,
+  nodeWindowBytes: 64 * 1024 * 1024,
+};

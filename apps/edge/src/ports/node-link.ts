@@ -1,0 +1,129 @@
+import type { CancelCause, RunEnd } from '@iop/domain';
+import type { Dialect, RetryBoundary, RuntimeEvent, SessionKind } from '@iop/runtime';
+
+/**
+ * What the core asks of the connection to one Node. The object belongs to the Node's name and outlives
+ * single connections: what is asked while none is up is dropped, because `RunInventory` settles it later.
+ * Nothing here blocks, throws or calls back before it returns.
+ *
+ * Contract suite: `node-link.contract.ts`.
+ */
+export interface NodeLink {
+  /** Hands the Node its configuration; it answers with a result and then its capabilities. */
+  configure(config: NodeConfig): void;
+  /** Hands over one attempt. `sink` is called in order of seq, without duplicates, until `forget`. */
+  dispatch(order: RunOrder, sink: AttemptSink): void;
+  /** Asks for a stop. The attempt still ends by `AttemptSink.end`. */
+  cancel(attempt: AttemptRef, by: CancelCause): void;
+  /** Lets the Node send so many more bytes of events. */
+  credit(attempt: AttemptRef, sizeBytes: number): void;
+  /** Last seq that arrived; 0 if none or unknown. */
+  receivedSeq(attempt: AttemptRef): number;
+  /** The attempt is over for the Edge: its sink is never called again, whatever the Node still sends. */
+  forget(attempt: AttemptRef): void;
+  /** Answers `RunInventory`. */
+  resume(answers: readonly ResumeAnswer[]): void;
+  /** Says goodbye and closes; the Node comes back after the delay. */
+  close(reason: string, reconnectAfterMs: number): void;
+}
+
+export interface AttemptRef {
+  readonly runId: string;
+  /** Counts dispatches of the run, from 1. */
+  readonly attempt: number;
+}
+
+export interface RunOrder extends AttemptRef {
+  adapter: string;
+  target: string;
+  dialect: Dialect;
+  body: Uint8Array;
+  stream: boolean;
+  includeUsage: boolean;
+  /** Bytes of events that the Node may send before the first credit. */
+  windowBytes: number;
+  /** 0: no limit. */
+  deadlineMs: number;
+  door: string;
+  configRevision: number;
+}
+
+/** What happens to one dispatched attempt. Called synchronously, in order; nothing after `end` or `broken`. */
+export interface AttemptSink {
+  /** The Node has taken the attempt. */
+  accepted(): void;
+  /** `sizeBytes`: what they take of the window. */
+  events(events: readonly RuntimeEvent[], sizeBytes: number): void;
+  /** A change of state that is not an end. */
+  stateChanged(state: 'running' | 'waiting'): void;
+  /** Window taken by something that no reader sees. */
+  skipped(sizeBytes: number): void;
+  end(end: RunEnd): void;
+  /** Events are missing or cannot be read: the attempt cannot go on. */
+  broken(code: string, message: string): void;
+}
+
+/** One line of the Node's inventory: an attempt that it still holds. */
+export interface HeldByNode extends AttemptRef {
+  state: 'starting' | 'running' | 'waiting' | 'stopping' | 'ended';
+  /** Last seq given. */
+  lastSeq: number;
+  /** Everything from here on can be sent again. */
+  firstKeptSeq: number;
+  bodyReceivedBytes: number;
+}
+
+export type ResumeAnswer =
+  | (AttemptRef & { kind: 'resume'; afterSeq: number; creditBytes: number; bodyReceivedBytes: number })
+  | (AttemptRef & { kind: 'drop' });
+
+/** What one Node is given to execute. */
+export interface NodeConfig {
+  revision: number;
+  adapters: readonly AdapterSettings[];
+  stallAfterMs: number;
+  orphanAfterMs: number;
+}
+
+export interface AdapterSettings {
+  name: string;
+  /** Names of Nodes, `key=value` labels, or "*". */
+  nodes: readonly string[];
+  /** Runs at once on each Node, over all targets; 0: no limit. */
+  concurrency: number;
+  targets: readonly TargetSettings[];
+  options: AdapterOptions;
+}
+
+export interface TargetSettings {
+  name: string;
+  /** Runs at once on each Node; 0: no limit. */
+  concurrency: number;
+  /** mock: the script that is played when a prompt carries none. */
+  mockScriptJson?: string;
+}
+
+export type AdapterOptions =
+  | { kind: 'mock' }
+  | {
+      kind: 'vllm';
+      /** Up to and including /v1. */
+      baseUrl: string;
+      apiKeyFile?: string;
+      /** 0 in any of these: the Node's default. */
+      connectTimeoutMs: number;
+      firstByteTimeoutMs: number;
+      idleTimeoutMs: number;
+    };
+
+/** What a Node says that one of its adapters can do now. */
+export interface AdapterCapabilities {
+  name: string;
+  kind: string;
+  healthy: boolean;
+  detail: string;
+  targets: readonly { name: string; contextLength?: number }[];
+  retry: RetryBoundary;
+  sessions: SessionKind;
+  dialects: readonly string[];
+}

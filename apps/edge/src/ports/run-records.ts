@@ -1,0 +1,46 @@
+import type { RunEnd, RunState } from '@iop/domain';
+
+/**
+ * Records of runs, written behind: `save` never waits and never throws, a newer state of the same run
+ * replaces an older one that was not written yet. What cannot be written is kept up to a bound, then
+ * dropped and counted; the data plane goes on.
+ *
+ * Contract suite: `run-records.contract.ts`.
+ */
+export interface RunRecords {
+  save(record: RunRecord): void;
+  /** Sees everything that was saved before the call. Rejects with an `unavailable` IopError. */
+  find(runId: string): Promise<RunRecord | undefined>;
+  /** Sees everything that was saved before the call. Rejects with an `unavailable` IopError. */
+  list(query: RunQuery): Promise<readonly RunRecord[]>;
+  /** Resolves when everything saved before the call is written, or rejects. */
+  flush(): Promise<void>;
+}
+
+export interface RunRecord {
+  runId: string;
+  state: RunState;
+  door: string;
+  keyId: string;
+  /** The name that was asked for. */
+  asked: string;
+  /** Empty until the first dispatch, as are target and node. */
+  adapter: string;
+  target: string;
+  node: string;
+  attempts: number;
+  /** Milliseconds since 1970. */
+  createdAtMs: number;
+  startedAtMs: number | undefined;
+  endedAtMs: number | undefined;
+  end: RunEnd | undefined;
+}
+
+export interface RunQuery {
+  /** 1 to 1000, newest first. */
+  limit: number;
+  /** Empty: all. */
+  states: readonly RunState[];
+  /** Only runs older than this id. */
+  before: string | undefined;
+}

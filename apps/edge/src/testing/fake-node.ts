@@ -1,0 +1,130 @@
+import type { CancelCause, RunEnd } from '@iop/domain';
+import type { RuntimeEvent } from '@iop/runtime';
+import type {
+  AdapterCapabilities,
+  AttemptRef,
+  AttemptSink,
+  HeldByNode,
+  NodeConfig,
+  NodeLink,
+  ResumeAnswer,
+  RunOrder,
+} from '../ports/node-link.ts';
+
+/** What a fake Node was asked, in order. */
+export type Asked =
+  | { kind: 'configure'; config: NodeConfig }
+  | { kind: 'dispatch'; order: RunOrder }
+  | { kind: 'cancel'; runId: string; attempt: number; by: CancelCause }
+  | { kind: 'credit'; runId: string; attempt: number; sizeBytes: number }
+  | { kind: 'forget'; runId: string; attempt: number }
+  | { kind: 'resume'; answers: readonly ResumeAnswer[] }
+  | { kind: 'close'; reason: string };
+
+/** A `NodeLink` without a wire: tests speak for the Node. */
+export interface FakeNode extends NodeLink {
+  readonly name: string;
+  readonly asked: Asked[];
+  /** Attempts that it was given, oldest first. */
+  readonly given: FakeAttempt[];
+  /** The newest attempt. */
+  last(): FakeAttempt;
+  /** Asked of that kind, oldest first. */
+  askedFor<K extends Asked['kind']>(kind: K): Extract<Asked, { kind: K }>[];
+}
+
+export interface FakeAttempt {
+  readonly order: RunOrder;
+  /** Events that the Node has given numbers. */
+  seq: number;
+  /** Passes events on, as raw pieces of text. */
+  say(...texts: string[]): void;
+  emit(...events: RuntimeEvent[]): void;
+  accept(): void;
+  end(end: RunEnd): void;
+  readonly sink: AttemptSink;
+}
+
+export const completed: RunEnd = { kind: 'completed', finish: 'stop' };
+
+export function createFakeNode(name: string): FakeNode {
+  const asked: Asked[] = [];
+  const given: FakeAttempt[] = [];
+  return {
+    name,
+    asked,
+    given,
+    last() {
+      const attempt = given.at(-1);
+      if (attempt === undefined) throw new Error(`fake Node ${name} was given no run`);
+      return attempt;
+    },
+    askedFor: <K extends Asked['kind']>(kind: K) =>
+      asked.filter((each): each is Extract<Asked, { kind: K }> => each.kind === kind),
+    configure: (config) => void asked.push({ kind: 'configure', config }),
+    dispatch(order, sink) {
+      asked.push({ kind: 'dispatch', order });
+      given.push(createFakeAttempt(order, sink));
+    },
+    cancel: (ref, by) => void asked.push({ kind: 'cancel', ...refOf(ref), by }),
+    credit: (ref, sizeBytes) => void asked.push({ kind: 'credit', ...refOf(ref), sizeBytes }),
+    receivedSeq: ({ runId, attempt }) =>
+      given.find(({ order }) => order.runId === runId && order.attempt === attempt)?.seq ?? 0,
+    forget: (ref) => void asked.push({ kind: 'forget', ...refOf(ref) }),
+    resume: (answers) => void asked.push({ kind: 'resume', answers }),
+    close: (reason) => void asked.push({ kind: 'close', reason }),
+  };
+}
+
+function refOf({ runId, attempt }: AttemptRef): { runId: string; attempt: number } {
+  return { runId, attempt };
+}
+
+function createFakeAttempt(order: RunOrder, sink: AttemptSink): FakeAttempt {
+  return {
+    order,
+    sink,
+    seq: 0,
+    say(...texts) {
+      this.emit(...texts.map(rawEvent));
+    },
+    emit(...events) {
+      this.seq += events.length;
+      sink.events(events, sizeOf(events));
+    },
+    accept: () => sink.accepted(),
+    end(end) {
+      this.seq++;
+      sink.end(end);
+    },
+  };
+}
+
+export function rawEvent(text: string): RuntimeEvent {
+  return { kind: 'raw', dialect: 'openai.chat', bytes: new TextEncoder().encode(text), more: false };
+}
+
+export function sizeOf(events: readonly RuntimeEvent[]): number {
+  return events.reduce((sum, event) => sum + 16 + (event.kind === 'raw' ? event.bytes.length : 0), 0);
+}
+
+export function mockCapabilities(over: Partial<AdapterCapabilities> = {}): AdapterCapabilities {
+  return {
+    name: 'mock',
+    kind: 'mock',
+    healthy: true,
+    detail: '',
+    targets: [{ name: 'echo' }],
+    retry: 'before-content',
+    sessions: 'portable',
+    dialects: ['openai.chat', 'iop.prompt'],
+    ...over,
+  };
+}
+
+/** As a Node lists an attempt that it still holds in full. */
+export function heldOf(attempt: FakeAttempt, over: Partial<HeldByNode> = {}): HeldByNode {
+  const { runId, attempt: number } = attempt.order;
+  const rest = { lastSeq: attempt.seq, firstKeptSeq: 1, bodyReceivedBytes: attempt.order.body.length };
+  return { runId, attempt: number, state: 'running', ...rest, ...over };
+}

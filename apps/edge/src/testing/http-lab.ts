@@ -1,0 +1,67 @@
+import type { Clock } from '@iop/domain';
+import { createLog, createMetrics, createSystemClock } from '@iop/shell';
+import type { HttpConfig, HttpTimes } from '../inbound/http/http-config.ts';
+import { createHttpDoor } from '../inbound/http-door.ts';
+import { createManualClock, type ManualClock } from './manual-clock.ts';
+import { createScriptedEdge, goodKey, type ScriptedEdge } from './scripted-edge.ts';
+
+/** A real HTTP port before a scripted Edge. */
+export interface HttpLab extends AsyncDisposable {
+  readonly edge: ScriptedEdge;
+  readonly port: number;
+  readonly url: string;
+  /** `POST /v1/chat/completions` with the good key. */
+  chat(body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
+  get(path: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
+  close(): Promise<void>;
+}
+
+export interface LabOptions extends Partial<Omit<HttpConfig, 'times'>> {
+  times?: Partial<HttpTimes>;
+  /** Default: the real one. */
+  clock?: Clock;
+}
+
+export const bearer = { authorization: `Bearer ${goodKey}` };
+export const hello = { model: 'qwen', messages: [{ role: 'user', content: 'hello' }] };
+
+export async function openHttpLab({
+  times,
+  clock = createSystemClock(),
+  ...options
+}: LabOptions = {}): Promise<HttpLab> {
+  const edge = createScriptedEdge();
+  const config: HttpConfig = {
+    host: '127.0.0.1',
+    port: 0,
+    auth: 'keys',
+    corsOrigins: [],
+    bodyLimitBytes: 1024 * 1024,
+    ...options,
+    times: { closeGraceMs: 500, ...times },
+  };
+  const log = createLog({ name: 'lab', level: 'silent' });
+  const door = createHttpDoor({ edge, config, log, metrics: createMetrics('iop_edge_'), clock });
+  const { port } = await door.listen();
+  const url = `http://127.0.0.1:${port}`;
+  return {
+    edge,
+    port,
+    url,
+    chat: (body, headers) =>
+      fetch(`${url}/v1/chat/completions`, {
+        method: 'POST',
+        headers: { ...bearer, 'content-type': 'application/json', ...headers },
+        body: typeof body === 'string' ? body : JSON.stringify(body),
+      }),
+    get: (path, headers = bearer) => fetch(`${url}${path}`, { headers }),
+    close: () => door.close(),
+    [Symbol.asyncDispose]: () => door.close(),
+  };
+}
+
+/** Time that stands still until the test moves it; the end of a tick is the real one. */
+export function createHttpClock(): ManualClock {
+  const clock = createManualClock();
+  return Object.assign(clock, { soon: (callback: () => void) => process.nextTick(callback) });
+}
