@@ -14,7 +14,8 @@ export interface Cut {
   bytes: number;
 }
 
-const chunks = ['The', ' quick', ' brown', ' fox', ' jumps', ' över', ' the', ' lazy', ' dog', '.'];
+/** Short, so that every byte of it can be tried. */
+const chunks = ['a', 'ö', 'c'].map((content) => ({ choices: [{ index: 0, delta: { content } }] }));
 
 function prepare(scene: Scene): void {
   for (const upstream of scene.upstreams) upstream.act({ kind: 'stream', chunks, paceMs: 4 });
