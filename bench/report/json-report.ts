@@ -26,7 +26,9 @@ interface Report {
 /** `{"P1":{…},…,"start":{…},"run":{…}}`, made for programs: every cell is in it. */
 export function writeJson(facts: RunFacts): void {
   const { options, start } = facts;
-  const report: Report = Object.fromEntries(facts.rows.map((row) => [row.row.id, toRow(row)]));
+  const report: Report = Object.fromEntries(
+    facts.rows.map((row) => [row.row.id, toRow(row)] as const).sort(byId),
+  );
   if (start !== undefined) report.start = { ...start.figures, checks: start.checks.map(toCheck) };
   report.run = {
     ...machine(),
@@ -39,6 +41,10 @@ export function writeJson(facts: RunFacts): void {
     options.jsonFile,
     `${JSON.stringify({ ...report, options: toOptions(options) }, undefined, 2)}\n`,
   );
+}
+
+function byId([a]: readonly [string, object], [b]: readonly [string, object]): number {
+  return a.localeCompare(b);
 }
 
 function toRow(result: RowResult): object {

@@ -6,7 +6,8 @@ import { createCeilingRow } from './p4-ceiling.ts';
 import { memoryRow } from './p5-memory.ts';
 import type { Row } from './row.ts';
 
+/** In the order in which they are measured. */
 export function benchRows(ids: readonly RowId[]): Row[] {
-  const rows = [latencyRow, throughputRow, streamRow, createCeilingRow(), memoryRow];
+  const rows = [memoryRow, latencyRow, throughputRow, streamRow, createCeilingRow()];
   return rows.filter((row) => ids.includes(row.id));
 }
