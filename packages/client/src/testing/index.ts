@@ -1,0 +1,1 @@
+export { type FakeEdge, type FakeEdgeOptions, type FakeReply, startFakeEdge } from './fake-edge.ts';
