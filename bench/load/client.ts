@@ -26,6 +26,11 @@ export class LoadClient {
     return client;
   }
 
+  /** For charging the measuring side itself. */
+  get pid(): number {
+    return this.#child.pid ?? 0;
+  }
+
   async run<C extends LoadCommand>(command: C): Promise<LoadResults[C['kind']]> {
     const reply = this.#nextReply();
     this.#child.send(command);
