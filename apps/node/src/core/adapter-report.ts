@@ -1,0 +1,31 @@
+import { toIopError } from '@iop/domain';
+import type { Capabilities, Dialect, RetryBoundary, SessionKind } from '@iop/runtime';
+import type { AdapterInstance } from './adapter-registry.ts';
+
+/** What one configured adapter can do now, as the Edge wants to know it. */
+export interface AdapterReport extends Capabilities {
+  name: string;
+  kind: string;
+  retry: RetryBoundary;
+  sessions: SessionKind;
+  dialects: readonly Dialect[];
+}
+
+export async function reportAdapters(
+  instances: readonly AdapterInstance[],
+  signal: AbortSignal,
+): Promise<readonly AdapterReport[]> {
+  return Promise.all(instances.map((instance) => reportAdapter(instance, signal)));
+}
+
+async function reportAdapter({ adapter }: AdapterInstance, signal: AbortSignal): Promise<AdapterReport> {
+  const { name, kind, retry, sessions, dialects } = adapter;
+  const capabilities = await adapter.capabilities(signal).catch(
+    (reason: unknown): Capabilities => ({
+      healthy: false,
+      detail: `the adapter cannot say what it can do: ${toIopError(reason).message}`,
+      targets: [],
+    }),
+  );
+  return { name, kind, retry, sessions, dialects, ...capabilities };
+}
