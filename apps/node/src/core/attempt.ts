@@ -26,35 +26,16 @@ export class Attempt implements EventSink {
   cancelDeadline: (() => void) | undefined;
   readonly #clock: Clock;
   readonly #abort = new AbortController();
-  readonly #body: Uint8Array;
-  #bodyBytes = 0;
   #drained: (() => void) | undefined;
 
   constructor(request: RunRequest, channel: RunChannel, clock: Clock) {
     this.request = request;
     this.channel = channel;
     this.#clock = clock;
-    const isWhole = request.body.length === request.bodySizeBytes;
-    this.#body = isWhole ? request.body : new Uint8Array(request.bodySizeBytes);
-    if (!isWhole) this.#body.set(request.body);
-    this.#bodyBytes = request.body.length;
   }
 
   get signal(): AbortSignal {
     return this.#abort.signal;
-  }
-
-  /** The body, once it is whole. */
-  get body(): Uint8Array | undefined {
-    return this.#bodyBytes === this.#body.length ? this.#body : undefined;
-  }
-
-  /** False: more than was announced. */
-  addBody(part: Uint8Array): boolean {
-    if (this.#bodyBytes + part.length > this.#body.length) return false;
-    this.#body.set(part, this.#bodyBytes);
-    this.#bodyBytes += part.length;
-    return true;
   }
 
   stop(reason: StopReason): void {

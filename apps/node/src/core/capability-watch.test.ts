@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
-import { createManualClock } from '../testing/manual-clock.ts';
-import { settle } from '../testing/node-fixture.ts';
+import { createManualClock, settle } from '@iop/link/testing';
 import type { AdapterReport } from './adapter-report.ts';
 import { CapabilityWatch } from './capability-watch.ts';
 
@@ -81,7 +80,7 @@ describe('capability watch', () => {
     await settle();
     await pass(20_000);
     assert.deepEqual(state.told, []);
-    assert.equal(clock.armed, 0);
+    assert.equal(clock.pending, 0);
   });
 
   it('gives a look no more than its time', async () => {

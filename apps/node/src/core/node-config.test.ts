@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import type { RunEnd } from '@iop/domain';
+import { settle } from '@iop/link/testing';
 import type { AdapterConfiguration } from '../ports/adapter-factory.ts';
-import { adapterConfiguration, createNodeFixture, settle } from '../testing/node-fixture.ts';
+import { adapterConfiguration, createNodeFixture } from '../testing/node-fixture.ts';
 import { defaultLimits } from './configuration.ts';
 
 const completed: RunEnd = { kind: 'completed', finish: 'stop' };

@@ -71,11 +71,7 @@ export class Node {
   /** Takes an attempt; its events and its one end follow on `channel`. */
   onRunRequest(request: RunRequest, channel: RunChannel): RunOutcome {
     const refusal = this.#refusal(request);
-    const attempt = new Attempt(
-      refusal === undefined ? request : withoutBody(request),
-      channel,
-      this.#deps.clock,
-    );
+    const attempt = new Attempt(request, channel, this.#deps.clock);
     const fenced = this.#attempts.find(request.runId, 0);
     if (!this.#attempts.add(attempt)) return { kind: 'stale' };
     if (fenced !== undefined) this.#endIfIdle(fenced);
@@ -84,16 +80,17 @@ export class Node {
     return { kind: 'accepted' };
   }
 
-  /** A further part of the body of an attempt that is still receiving. */
-  onRunBody(runId: string, attempt: number, part: Uint8Array): void {
+  /** The whole body of an attempt that came without it. */
+  onRunBody(runId: string, attempt: number, body: Uint8Array): void {
     const found = this.#attempts.find(runId, attempt);
-    if (found === undefined || found.phase !== 'receiving') return;
-    if (!found.addBody(part)) {
-      const message = 'the request body is larger than was announced';
-      this.#executor.finish(found, failed('internal', 'request.body-overrun', message));
-      return;
-    }
-    this.#beginIfWhole(found);
+    if (found?.phase === 'receiving') this.#executor.begin(found, body);
+  }
+
+  /** The body cannot be had: what came does not fit together. */
+  onRunBodyBroken(runId: string, attempt: number, reason: string): void {
+    const found = this.#attempts.find(runId, attempt);
+    if (found?.phase !== 'receiving') return;
+    this.#executor.finish(found, failed('internal', 'request.body-broken', reason));
   }
 
   /** @param attempt 0: whichever there is. Its end comes after the work has stopped. */
@@ -206,11 +203,7 @@ export class Node {
       attempt.cancelDeadline = this.#deps.clock.after(deadlineMs, cancel);
     }
     this.#watch.arm();
-    this.#beginIfWhole(attempt);
-  }
-
-  #beginIfWhole(attempt: Attempt): void {
-    const { body } = attempt;
+    const { body } = attempt.request;
     if (body !== undefined) this.#executor.begin(attempt, body);
   }
 
@@ -233,9 +226,4 @@ export class Node {
 
 export function createNode(deps: NodeDeps): Node {
   return new Node(deps);
-}
-
-/** A refused request must not make room for the body that it announces. */
-function withoutBody(request: RunRequest): RunRequest {
-  return { ...request, body: new Uint8Array(0), bodySizeBytes: 0 };
 }

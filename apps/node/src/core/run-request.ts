@@ -11,9 +11,8 @@ export interface RunRequest {
   dialect: string;
   stream: boolean;
   includeUsage: boolean;
-  /** The first part of the caller's bytes; the rest follows by `onRunBody`. */
-  body: Uint8Array;
-  /** Of the whole body. */
+  /** The caller's bytes, if they are all here; undefined: they follow by `onRunBody`. */
+  body: Uint8Array | undefined;
   bodySizeBytes: number;
   /** Time it may take from now; 0: no limit. */
   deadlineMs: number;

@@ -1,4 +1,5 @@
 import type { RunEnd } from '@iop/domain';
+import { createManualClock } from '@iop/link/testing';
 import type { RuntimeEvent } from '@iop/runtime';
 import {
   createScriptedAdapter,
@@ -10,7 +11,6 @@ import type { RunRequest } from '../core/run-request.ts';
 import type { AdapterConfiguration, AdapterFactory, Allow } from '../ports/adapter-factory.ts';
 import type { Log } from '../ports/log.ts';
 import type { RunChannel } from '../ports/run-channel.ts';
-import { createManualClock } from './manual-clock.ts';
 import { createMemoryRunStore } from './memory-run-store.ts';
 
 export const silentLog: Log = { debug() {}, info() {}, warn() {}, error() {} };
@@ -120,7 +120,7 @@ function start(node: ReturnType<typeof createNode>, values: Partial<RunRequest> 
 }
 
 export function runRequest(values: Partial<RunRequest> = {}): RunRequest {
-  const body = values.body ?? new TextEncoder().encode('{"messages":[]}');
+  const body = new TextEncoder().encode('{"messages":[]}');
   return {
     runId: `run_${String(++count).padStart(26, '0')}`,
     attempt: 1,
@@ -136,9 +136,4 @@ export function runRequest(values: Partial<RunRequest> = {}): RunRequest {
     door: 'openai',
     ...values,
   };
-}
-
-/** Lets promises that are settled already be heard. */
-export async function settle(): Promise<void> {
-  for (let i = 0; i < 5; i++) await Promise.resolve();
 }

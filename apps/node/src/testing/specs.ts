@@ -1,4 +1,3 @@
-import type { Clock } from '@iop/domain';
 import type { ExecutionSpec } from '@iop/runtime';
 
 let count = 0;
@@ -23,14 +22,3 @@ export function chatSpec(
     ...rest,
   };
 }
-
-/** The clock of the machine, for tests that touch real sockets. */
-export const realClock: Clock = {
-  now: () => performance.now(),
-  wall: () => Date.now(),
-  after(delayMs, callback) {
-    const timer = setTimeout(callback, delayMs);
-    return () => clearTimeout(timer);
-  },
-  soon: (callback) => process.nextTick(callback),
-};

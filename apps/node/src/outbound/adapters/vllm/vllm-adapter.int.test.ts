@@ -1,4 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createTestClock } from '@iop/link/testing';
 import { type AdapterHarness, type AdapterScenario, adapterContract } from '@iop/runtime/testing';
 import {
   answerStatus,
@@ -10,7 +11,7 @@ import {
   type Play,
   startScriptedUpstream,
 } from '../../../testing/scripted-upstream.ts';
-import { chatSpec, realClock } from '../../../testing/specs.ts';
+import { chatSpec } from '../../../testing/specs.ts';
 import { createHostGuard } from './host-guard.ts';
 import { createVllmAdapter } from './vllm-adapter.ts';
 
@@ -56,7 +57,7 @@ async function setup(): Promise<AdapterHarness> {
       idleTimeoutMs: 20_000,
       targets: [],
     },
-    { clock: realClock, hosts: createHostGuard(['127.0.0.1']) },
+    { clock: createTestClock(), hosts: createHostGuard(['127.0.0.1']) },
   );
   return {
     adapter,
