@@ -1,6 +1,7 @@
 import { IopError } from '@iop/domain';
 import { encodeMessage, type WireMessage } from './codec.ts';
 import { frameHeaderBytes, maxFrameBytes } from './frame-decoder.ts';
+import { RunEventsWriter } from './run-events-writer.ts';
 
 const smallestSlabBytes = 1024;
 const largestSlabBytes = 64 * 1024;
@@ -25,6 +26,7 @@ export class FrameWriter {
   #full: Uint8Array[] = [];
   #fullBytes = 0;
   #nextSlabBytes = smallestSlabBytes;
+  readonly #runEvents = new RunEventsWriter();
 
   /** Bytes of frames that were not taken yet. */
   get sizeBytes(): number {
@@ -32,6 +34,14 @@ export class FrameWriter {
   }
 
   append(message: WireMessage): void {
+    if (message.case === 'runEvents') {
+      const size = this.#runEvents.measure(message.value);
+      if (size >= 0) {
+        const at = this.#reserve(size);
+        this.#runEvents.write(message.value, this.#slab, at);
+        return;
+      }
+    }
     const body = encodeMessage(message);
     const at = this.#reserve(body.length);
     this.#slab.set(body, at);

@@ -15,7 +15,7 @@ export interface ProtocolRevision {
 export const protocolHistory: readonly ProtocolRevision[] = [
   {
     version: 1,
-    schemaHash: '',
+    schemaHash: '59ec26507796b31baf0d4320dea29717efc5510291c45b4a32a4156fc715e16d',
     change: 'The beginning: handshake, life, runs, Node configuration and commands, operator requests.',
   },
 ];

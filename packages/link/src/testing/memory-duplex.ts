@@ -31,9 +31,15 @@ export function createMemoryDuplex(knobs: MemoryDuplexKnobs = {}): MemoryDuplex 
   return {
     dialer,
     acceptor,
-    blackhole: () => both.forEach((end) => end.blackhole()),
-    hold: () => both.forEach((end) => end.hold(true)),
-    release: () => both.forEach((end) => end.hold(false)),
+    blackhole: () => {
+      for (const end of both) end.blackhole();
+    },
+    hold: () => {
+      for (const end of both) end.hold(true);
+    },
+    release: () => {
+      for (const end of both) end.hold(false);
+    },
   };
 }
 
