@@ -1,0 +1,43 @@
+/** Schema changes in order; entry n brings user_version from n to n + 1. Never edited once released. */
+export const migrations: readonly string[] = [
+  `
+  CREATE TABLE runs (
+    run_id TEXT PRIMARY KEY,
+    state TEXT NOT NULL,
+    door TEXT NOT NULL,
+    key_id TEXT NOT NULL,
+    asked TEXT NOT NULL,
+    adapter TEXT NOT NULL,
+    target TEXT NOT NULL,
+    node TEXT NOT NULL,
+    attempts INTEGER NOT NULL,
+    created_at INTEGER NOT NULL,
+    started_at INTEGER,
+    ended_at INTEGER,
+    end_json TEXT
+  ) WITHOUT ROWID;
+  CREATE INDEX runs_open ON runs (run_id) WHERE ended_at IS NULL;
+
+  CREATE TABLE identities (
+    role TEXT NOT NULL,
+    name TEXT NOT NULL,
+    public_key BLOB NOT NULL,
+    epoch INTEGER NOT NULL,
+    PRIMARY KEY (role, name)
+  ) WITHOUT ROWID;
+
+  CREATE TABLE api_keys (
+    id TEXT PRIMARY KEY,
+    name TEXT NOT NULL,
+    secret_hash TEXT NOT NULL,
+    created_at INTEGER NOT NULL,
+    revoked_at INTEGER
+  ) WITHOUT ROWID;
+
+  CREATE TABLE config_revisions (
+    revision INTEGER PRIMARY KEY,
+    hash TEXT NOT NULL,
+    loaded_at INTEGER NOT NULL
+  );
+  `,
+];

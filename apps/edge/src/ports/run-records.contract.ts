@@ -1,0 +1,94 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { RunRecord, RunRecords } from './run-records.ts';
+
+export interface RunRecordsHarness extends AsyncDisposable {
+  records: RunRecords;
+}
+
+export function recordOf(over: Partial<RunRecord> = {}): RunRecord {
+  return {
+    runId: 'run_1',
+    state: 'starting',
+    door: 'openai',
+    keyId: 'key',
+    asked: 'qwen',
+    adapter: 'vllm',
+    target: 'Qwen/Qwen3-8B',
+    node: 'gpu-1',
+    attempts: 1,
+    createdAtMs: 1_764_000_000_000,
+    startedAtMs: undefined,
+    endedAtMs: undefined,
+    end: undefined,
+    ...over,
+  };
+}
+
+export function endedRecord(over: Partial<RunRecord> = {}): RunRecord {
+  const usage = { promptTokens: 3, completionTokens: 4, estimated: false };
+  const end = { kind: 'completed', finish: 'stop', usage } as const;
+  return recordOf({ state: 'completed', startedAtMs: 5, endedAtMs: 6, end, ...over });
+}
+
+const all = { limit: 1000, states: [], before: undefined };
+
+/** What every `RunRecords` keeps. */
+export function runRecordsContract(name: string, setUp: () => Promise<RunRecordsHarness>): void {
+  describe(`run records: ${name}`, () => {
+    test('a record comes back as it was saved', async () => {
+      await using harness = await setUp();
+      const { records } = harness;
+      const failure = {
+        kind: 'unavailable',
+        code: 'upstream.cut',
+        message: 'cut ✂ “here”',
+        details: { node: 'gpu-1', tries: 2, last: true },
+        retryable: true,
+      } as const;
+      const each = [
+        recordOf(),
+        endedRecord({ runId: 'run_2' }),
+        endedRecord({ runId: 'run_3', state: 'failed', end: { kind: 'failed', failure } }),
+        endedRecord({ runId: 'run_4', state: 'cancelled', end: { kind: 'cancelled', by: 'caller' } }),
+      ];
+      for (const record of each) records.save(record);
+      assert.deepEqual(await records.list(all), each.toReversed());
+      assert.deepEqual(await records.find('run_3'), each[2]);
+      assert.equal(await records.find('run_none'), undefined);
+    });
+
+    test('the newest state of a run is the one that counts', async () => {
+      await using harness = await setUp();
+      const { records } = harness;
+      records.save(recordOf());
+      records.save(endedRecord());
+      assert.deepEqual(await records.list(all), [endedRecord()]);
+      records.save(endedRecord({ attempts: 2 }));
+      assert.equal((await records.find('run_1'))?.attempts, 2);
+    });
+
+    test('a list is newest first, by state, page by page', async () => {
+      await using harness = await setUp();
+      const { records } = harness;
+      for (let i = 10; i < 60; i++) {
+        const over = { runId: `run_${i}` };
+        records.save(i % 2 === 0 ? recordOf(over) : endedRecord(over));
+      }
+      const ids = async (query: object) =>
+        (await records.list({ ...all, ...query })).map((record) => record.runId);
+      assert.deepEqual(await ids({ limit: 3 }), ['run_59', 'run_58', 'run_57']);
+      assert.deepEqual(await ids({ limit: 2, states: ['completed'] }), ['run_59', 'run_57']);
+      assert.deepEqual(await ids({ limit: 2, before: 'run_12' }), ['run_11', 'run_10']);
+      assert.equal((await ids({ states: ['completed', 'starting'] })).length, 50);
+    });
+
+    test('flush resolves when all is written, also when nothing was saved', async () => {
+      await using harness = await setUp();
+      await harness.records.flush();
+      for (let i = 0; i < 5000; i++) harness.records.save(endedRecord({ runId: `run_${10_000 + i}` }));
+      await harness.records.flush();
+      assert.equal((await harness.records.list(all)).length, 1000);
+    });
+  });
+}
