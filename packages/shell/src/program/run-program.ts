@@ -53,7 +53,7 @@ async function runCommand(
   } catch (reason) {
     return fail(isAbort(reason, stop.signal) ? toCancelled(reason) : reason, stop.cause);
   }
-  return exit(exitOfEnd(stop.cause));
+  return exit(exitOfEnd(stop.cause, parsed.command.service));
 }
 
 function endAfter(delayMs: number, program: string): void {

@@ -18,6 +18,8 @@ export interface CommandSpec {
   help?: string;
   /** After a signal the process ends itself when `run` has not ended in this time. Default 10 000. */
   stopWithinMs?: number;
+  /** It runs until it is stopped, so a signal is a good end: exit code 0. */
+  service?: boolean;
   /** Imports the command's file; only what is run is loaded. */
   load(): Promise<LoadedCommand>;
 }

@@ -29,7 +29,22 @@ test('a program that was stopped says by what', () => {
   assert.equal(toExit(errorOf('cancelled'), 'SIGINT'), 130);
   assert.equal(toExit(errorOf('cancelled'), 'SIGTERM'), 143);
   assert.equal(toExit(errorOf('unavailable'), 'SIGINT'), 69);
+  assert.deepEqual([exitOfEnd('SIGINT', true), exitOfEnd('SIGTERM', true)], [0, 0]);
   assert.deepEqual([exitOfEnd(undefined), exitOfEnd('SIGTERM'), exitOfEnd('SIGINT')], [0, 0, 130]);
+});
+
+test('a program that stands for another one ends as that one did', () => {
+  const error = new IopError({
+    kind: 'unavailable',
+    code: 'part.ended',
+    message: 'm',
+    details: { exitCode: 78 },
+  });
+  assert.equal(toExit(error), 78);
+  assert.equal(
+    toExit(new IopError({ kind: 'timeout', code: 'x', message: 'm', details: { exitCode: '78' } })),
+    75,
+  );
 });
 
 test('an error for programs is one JSON line without cause or stack', () => {

@@ -38,10 +38,13 @@ const exitOfStop: Readonly<Record<StopCause, number>> = {
 
 /**
  * The exit code of a program that failed with `reason`. Configuration errors carry a code that begins
- * with `config.`. A program that was told to stop and reports `cancelled` died of the signal.
+ * with `config.`. A program that was told to stop and reports `cancelled` died of the signal. One that
+ * stands for another program (`details.exitCode`) ends as that one did.
  */
 export function toExit(reason: unknown, stop?: StopCause): number {
   const error = toIopError(reason);
+  const { exitCode } = error.details;
+  if (typeof exitCode === 'number' && exitCode > 0 && exitCode < 256) return exitCode;
   if (error.code.startsWith('config.')) return exitCodes.config;
   if (error.kind === 'cancelled' && stop !== undefined) return exitOfStop[stop];
   return exitOfKind[error.kind];
@@ -49,8 +52,10 @@ export function toExit(reason: unknown, stop?: StopCause): number {
 
 /**
  * The exit code of a program that ended well. SIGTERM and a gone parent are how services are stopped,
- * so that is a success; Ctrl-C is told to the shell, which then stops its loop too.
+ * so that is a success; Ctrl-C is told to the shell, which then stops its loop too, except for a
+ * service, which has no other end than to be stopped.
  */
-export function exitOfEnd(stop: StopCause | undefined): number {
-  return stop === undefined || stop === 'SIGTERM' || stop === 'parent-gone' ? exitCodes.ok : exitOfStop[stop];
+export function exitOfEnd(stop: StopCause | undefined, service = false): number {
+  const wanted = stop === undefined || stop === 'SIGTERM' || stop === 'parent-gone';
+  return wanted || service ? exitCodes.ok : exitOfStop[stop];
 }

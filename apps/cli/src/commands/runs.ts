@@ -1,0 +1,55 @@
+import type { RunView } from '@iop/client';
+import { IopError, type RunState, runStates } from '@iop/domain';
+import { nearest } from '@iop/shell';
+import type { CommandContext } from '@iop/shell/program';
+import { withOperator } from '../connection/with-operator.ts';
+import { endWords } from '../output/end-words.ts';
+import { numberOption, textOption } from '../output/options.ts';
+import { printJson } from '../output/print-json.ts';
+import { formatTable, orDash } from '../output/table.ts';
+import { formatAge, formatLength } from '../output/time.ts';
+
+export async function run(context: CommandContext): Promise<void> {
+  const { options, stdout } = context;
+  const limit = numberOption(options.limit, '--limit', [1, 1_000]);
+  const states = parseStates(textOption(options.state));
+  const runs = await withOperator(context, (client) => client.listRuns({ limit, states }));
+  if (options.json === true) return printJson(stdout, { runs });
+  stdout.write(runs.length === 0 ? emptyWords(states) : formatRuns(runs, Date.now()));
+}
+
+function emptyWords(states: readonly RunState[]): string {
+  if (states.length > 0) return `No run is ${states.join(' or ')}.\n`;
+  return 'No run yet. Start one: iop run --adapter mock --target echo "Hello"\n';
+}
+
+export function formatRuns(runs: readonly RunView[], nowMs: number): string {
+  const rows = runs.map((view) => [
+    view.runId,
+    view.state,
+    `${view.adapter}/${view.target}`,
+    orDash(view.node),
+    view.door,
+    formatAge(view.createdAtMs, nowMs),
+    tookWords(view, nowMs),
+    endWords(view.end),
+  ]);
+  return formatTable(['run', 'state', 'target', 'node', 'door', 'created', 'took', ''], rows);
+}
+
+function tookWords({ startedAtMs, endedAtMs }: RunView, nowMs: number): string {
+  return startedAtMs === undefined ? '-' : formatLength((endedAtMs ?? nowMs) - startedAtMs);
+}
+
+export function parseStates(text: string | undefined): RunState[] {
+  const words = (text ?? '').split(',').map((word) => word.trim());
+  return words.filter((word) => word !== '').map(parseState);
+}
+
+function parseState(word: string): RunState {
+  const state = runStates.find((known) => known === word);
+  if (state !== undefined) return state;
+  const near = nearest(word, runStates);
+  const hint = near === undefined ? `states are ${runStates.join(', ')}` : `did you mean ${near}?`;
+  throw new IopError({ kind: 'invalid', code: 'usage', message: `--state: no run is ever ${word}; ${hint}` });
+}

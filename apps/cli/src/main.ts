@@ -1,0 +1,94 @@
+import { type CommandSpec, type OptionSpec, runProgram, version } from '@iop/shell/program';
+
+/** How every command that asks an Edge finds it. */
+const connection: Readonly<Record<string, OptionSpec>> = {
+  socket: {
+    flag: '--socket <path>',
+    summary: 'the Edge’s local socket (default: that of `iop up`)',
+    env: 'IOP_SOCKET',
+  },
+  edge: {
+    flag: '--edge <host:port>',
+    summary: 'the Edge over TCP; needs --pin and --token-file',
+    env: 'IOP_EDGE',
+  },
+  pin: {
+    flag: '--pin <sha256:…>',
+    summary: 'the Edge’s pin, as `iop-edge init` printed it',
+    env: 'IOP_EDGE_PIN',
+    repeat: true,
+  },
+  tokenFile: {
+    flag: '--token-file <file>',
+    summary: 'holds the operator token',
+    env: 'IOP_OPERATOR_TOKEN_FILE',
+  },
+  plaintext: { flag: '--plaintext', summary: 'no TLS; only to an Edge on this machine that is set so' },
+};
+
+const json: OptionSpec = { flag: '--json', summary: 'for programs: one JSON document' };
+
+const commands: Record<string, CommandSpec> = {
+  up: {
+    summary: 'Starts an Edge and a Node here, in the foreground.',
+    options: {
+      stateDir: {
+        flag: '--state-dir <dir>',
+        summary: 'identity, keys and records (default: $XDG_STATE_HOME/iop or ~/.local/state/iop)',
+        env: 'IOP_STATE_DIR',
+      },
+      portBase: { flag: '--port-base <n>', summary: 'wire port n, HTTP port n + 80', default: '7400' },
+      json: { flag: '--json', summary: 'one line on stdout when a run has really succeeded' },
+      verbose: { flag: '--verbose', summary: 'the logs of the parts on stderr' },
+    },
+    load: () => import('./commands/up.ts'),
+  },
+  run: {
+    summary: 'Runs a prompt and streams the answer; Ctrl-C cancels.',
+    args: ['<prompt>'],
+    options: {
+      adapter: { flag: '-a, --adapter <name>', summary: 'way of executing: mock, vllm …', required: true },
+      target: { flag: '-t, --target <name>', summary: 'what it executes: a model', required: true },
+      node: { flag: '-n, --node <name>', summary: 'only on this Node' },
+      json: { flag: '--json', summary: 'for programs: one JSON line an event, then the end' },
+      ...connection,
+    },
+    help: 'A prompt of - is read from stdin.\n\nExamples:\n  iop run -a mock -t echo "Hello"\n  git diff | iop run -a vllm -t qwen -',
+    load: () => import('./commands/run.ts'),
+  },
+  runs: {
+    summary: 'Lists runs, the newest first.',
+    options: {
+      limit: { flag: '--limit <n>', summary: 'how many', default: '50' },
+      state: { flag: '--state <states>', summary: 'only these, with commas: queued,running,failed …' },
+      json,
+      ...connection,
+    },
+    load: () => import('./commands/runs.ts'),
+  },
+  cancel: {
+    summary: 'Cancels a run.',
+    args: ['<run>'],
+    options: { json, ...connection },
+    load: () => import('./commands/cancel.ts'),
+  },
+  nodes: {
+    summary: 'Lists the Nodes and what they can execute.',
+    options: { json, ...connection },
+    load: () => import('./commands/nodes.ts'),
+  },
+  targets: {
+    summary: 'Lists what can be run, and where.',
+    options: { json, ...connection },
+    load: () => import('./commands/targets.ts'),
+  },
+  keys: {
+    summary: 'Lists, creates and revokes API keys.',
+    args: ['[action]', '[value]'],
+    options: { json, ...connection },
+    help: 'Examples:\n  iop keys\n  iop keys create "laptop of Kim"\n  iop keys revoke a1b2c3d4',
+    load: () => import('./commands/keys.ts'),
+  },
+};
+
+void runProgram({ name: 'iop', summary: 'Operates IOP: runs, Nodes, keys.', version, commands });
