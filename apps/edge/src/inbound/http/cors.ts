@@ -36,6 +36,7 @@ export interface Cors {
   allows(req: IncomingMessage): boolean;
   /** Header fields of an answer to `req`, name and value alternating. */
   headers(req: IncomingMessage): readonly string[];
+  /** What the answer to a preflight carries beside them. */
   preflight(req: IncomingMessage): readonly string[];
 }
 
@@ -62,10 +63,9 @@ export function createCors(origins: readonly string[]): Cors {
       return granted[0] === 'vary' ? granted : [...granted, 'access-control-expose-headers', exposedHeaders];
     },
     preflight(req) {
-      const granted = grant(req);
-      if (granted[0] !== 'access-control-allow-origin') return granted;
+      if (grant(req)[0] !== 'access-control-allow-origin') return none;
       const allow = ['access-control-allow-methods', 'GET, POST, OPTIONS', 'access-control-allow-headers'];
-      return [...granted, ...allow, requestHeaders, 'access-control-max-age', '600'];
+      return [...allow, requestHeaders, 'access-control-max-age', '600'];
     },
   };
 }

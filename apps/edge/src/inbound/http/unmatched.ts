@@ -16,7 +16,9 @@ export function createUnmatched(table: RouteTable, cors: Cors): AnswerUnmatched 
       exchange.answer(204, ['allow', allowed ?? 'OPTIONS', ...cors.preflight(req)], '');
       return;
     }
-    exchange.refuse(allowed === undefined ? unknownPath(req, path) : wrongMethod(req, path, allowed));
+    // A path that a route covers and could not read (a broken escape, an endless name) is unknown.
+    const isKnown = allowed !== undefined && !allowed.split(', ').includes(req.method ?? '');
+    exchange.refuse(isKnown ? wrongMethod(req, path, allowed) : unknownPath(req, path));
   };
 }
 
