@@ -73,6 +73,20 @@ describe('capability watch', () => {
     assert.equal(state.reads, 4);
   });
 
+  it('looks at once when it is poked, but not again and again', async () => {
+    const { watch, state, pass } = fixture();
+    watch.restart();
+    await settle();
+    await pass(600);
+    state.reports = [report(false)];
+    watch.poke();
+    await settle();
+    assert.deepEqual(state.told, [true, false]);
+    watch.poke();
+    await settle();
+    assert.equal(state.reads, 2);
+  });
+
   it('stops', async () => {
     const { watch, state, pass, clock } = fixture();
     watch.restart();

@@ -12,6 +12,9 @@ export interface CapabilityWatchDeps {
   timeoutMs: number;
 }
 
+/** Between a look and one out of turn. */
+const pokeGapMs = 500;
+
 /**
  * Looks at what the adapters can do, again and again, and says so when it has changed. Looks never
  * overlap, and what an outdated look finds is not told.
@@ -19,6 +22,7 @@ export interface CapabilityWatchDeps {
 export class CapabilityWatch {
   readonly #deps: CapabilityWatchDeps;
   #told = '';
+  #lookedAtMs = 0;
   #round = 0;
   #cancelNext: (() => void) | undefined;
   #abort: AbortController | undefined;
@@ -31,6 +35,14 @@ export class CapabilityWatch {
   restart(): void {
     this.stop();
     this.#told = '';
+    void this.#look(this.#round);
+  }
+
+  /** Something has just gone wrong: looks now, unless a look is under way or was a moment ago. */
+  poke(): void {
+    if (this.#cancelNext === undefined || this.#deps.clock.now() - this.#lookedAtMs < pokeGapMs) return;
+    this.#cancelNext();
+    this.#cancelNext = undefined;
     void this.#look(this.#round);
   }
 
@@ -50,6 +62,7 @@ export class CapabilityWatch {
     const reports = await this.#deps.read(abort.signal);
     cancelTimeout();
     if (round !== this.#round) return;
+    this.#lookedAtMs = clock.now();
     this.#tell(reports);
     const isWell = reports.every((report) => report.healthy);
     const waitMs = isWell ? intervalMs : Math.ceil(intervalMs / 5);
