@@ -58,7 +58,7 @@ export class BodyReceiver implements LedgerBook {
     this.#parts.push(fresh);
     this.#received += fresh.length;
     this.#owedBytes += fresh.length;
-    if (this.takesCredit()) this.#ledger.note(this, true);
+    if (this.#owesCredit()) this.#ledger.note(this, true);
     return this.#step();
   }
 
@@ -67,7 +67,7 @@ export class BodyReceiver implements LedgerBook {
   }
 
   takeCredit(): number {
-    if (!this.takesCredit()) return 0;
+    if (!this.#owesCredit()) return 0;
     const bytes = this.#owedBytes;
     this.#owedBytes = 0;
     return bytes;
@@ -78,7 +78,7 @@ export class BodyReceiver implements LedgerBook {
     this.#owedBytes = 0;
   }
 
-  takesCredit(): boolean {
+  #owesCredit(): boolean {
     return this.#received < this.#sizeBytes && this.#owedBytes >= bodyWindowBytes / 4;
   }
 

@@ -2,14 +2,14 @@ import { IopError } from '@iop/domain';
 import { type RunEvent, runEventSizeBytes } from '@iop/wire';
 import { maxPayloadBytes } from './pump.ts';
 
-/** UTF-16 units of text in a piece: at most 48 KiB of UTF-8. */
+/** UTF-16 units of an event that fits: at most 48 KiB of UTF-8. */
 const maxTextUnits = 16 * 1024;
-/** Bytes in a piece; leaves room for an event's names. */
+/** Of its text in a piece; leaves room for an event's names. */
+const pieceTextUnits = maxTextUnits - 1024;
+/** Of its bytes. */
 const maxPieceBytes = maxPayloadBytes - 1024;
 
-/**
- * Whether an event must be split before it is sent (L20). Cheap for the hot kind.
- */
+/** Whether an event must be split before it is sent (L20). Cheap for the hot kind. */
 export function isOversized(event: RunEvent): boolean {
   const { kind } = event;
   if (kind.case === 'raw') return kind.value.data.length > maxPieceBytes;
@@ -77,7 +77,7 @@ function cutBytes(data: Uint8Array): Uint8Array[] {
 function cutText(text: string): string[] {
   const pieces: string[] = [];
   for (let at = 0; at < text.length || at === 0; ) {
-    let end = Math.min(at + maxTextUnits, text.length);
+    let end = Math.min(at + pieceTextUnits, text.length);
     if (end < text.length && isHighSurrogate(text.charCodeAt(end - 1))) end--;
     pieces.push(text.slice(at, end));
     at = end;
