@@ -41,6 +41,7 @@ const commands: Record<string, CommandSpec> = {
       json: { flag: '--json', summary: 'one line on stdout when a run has really succeeded' },
       verbose: { flag: '--verbose', summary: 'the logs of the parts on stderr' },
     },
+    service: true,
     load: () => import('./commands/up.ts'),
   },
   run: {

@@ -1,0 +1,25 @@
+import type { UpPlan } from './plan.ts';
+import { localAdapters } from './write-configs.ts';
+
+const answerWithinMs = 700;
+
+/** The adapters whose server of the OpenAI dialect answers at this moment. */
+export async function findServers(plan: UpPlan, signal: AbortSignal): Promise<string[]> {
+  const adapters = localAdapters(plan);
+  const found = await Promise.all(adapters.map(({ base_url }) => listsModels(base_url, signal)));
+  return adapters.filter((_adapter, index) => found[index]).map(({ name }) => name);
+}
+
+/** Whether it lists at least one model, in the way of the OpenAI dialect, without asking for a key. */
+async function listsModels(baseUrl: string, signal: AbortSignal): Promise<boolean> {
+  try {
+    const answer = await fetch(`${baseUrl}/models`, {
+      redirect: 'error',
+      signal: AbortSignal.any([signal, AbortSignal.timeout(answerWithinMs)]),
+    });
+    const list = (await answer.json()) as { data?: unknown };
+    return answer.ok && Array.isArray(list.data) && list.data.length > 0;
+  } catch {
+    return false;
+  }
+}
