@@ -82,7 +82,8 @@ export const importTable: readonly ImportRow[] = [
       'packages/domain',
       'packages/wire',
       'packages/link',
-      'packages/link/src/testing',
+      'packages/link/src/tcp',
+      'node:*',
     ],
     why: 'A fake Edge on a real socket, for tests of the client and of `iop`.',
   },
@@ -141,7 +142,12 @@ export const importTable: readonly ImportRow[] = [
   {
     place: 'apps/{app}/src/inbound/http',
     may: ['apps/{app}/src/core', 'apps/{app}/src/ports', ...packages, 'node:*', 'npm:*'],
-    why: 'The one HTTP port and what all doors on it share; the doors are hung into it by serve.ts.',
+    why: 'The one HTTP port and what all doors on it share; it knows none of them.',
+  },
+  {
+    place: 'apps/{app}/src/inbound/http-door.ts',
+    may: ['apps/{app}/src/core', 'apps/{app}/src/inbound/*', 'packages/domain', 'packages/shell', 'node:*'],
+    why: 'Hangs the doors into the HTTP port.',
   },
   {
     place: 'apps/{app}/src/inbound/{part}',
