@@ -1,7 +1,8 @@
-import { readFileSync, realpathSync, statSync } from 'node:fs';
+import { realpathSync, statSync } from 'node:fs';
 import { isAbsolute, sep } from 'node:path';
-import { type Clock, IopError } from '@iop/domain';
+import { type Clock, IopError, toIopError } from '@iop/domain';
 import type { Adapter } from '@iop/runtime';
+import { readSecretFile } from '@iop/shell';
 import type {
   AdapterConfiguration,
   AdapterFactory,
@@ -78,9 +79,18 @@ function keyProblems(file: string, allow: Allow): string[] {
     return [`api_key_file: ${file} cannot be read on this Node`];
   }
   // The real path: a link inside an allowed directory must not lead out of it.
-  if (allow.directories.some((directory) => isInside(real, directory))) return [];
+  if (allow.directories.some((directory) => isInside(real, directory))) return contentProblems(file);
   const list = allow.directories.length === 0 ? 'none' : allow.directories.join(', ');
   return [`api_key_file: ${file} is not in a directory that node.yaml allows (allow.directories: ${list})`];
+}
+
+function contentProblems(file: string): string[] {
+  try {
+    readKey(file);
+    return [];
+  } catch (reason) {
+    return [`api_key_file: ${toIopError(reason).message}`];
+  }
 }
 
 function isInside(real: string, directory: string): boolean {
@@ -92,12 +102,10 @@ function isInside(real: string, directory: string): boolean {
   }
 }
 
+/** @throws IopError for a file that is empty, or that others may read */
 function readKey(file: string): string {
-  const key = readFileSync(file, 'utf8').trim();
+  const key = readSecretFile(file);
   if (/^[\x21-\x7e]+$/.test(key)) return key;
-  throw new IopError({
-    kind: 'invalid',
-    code: 'config.invalid',
-    message: `api_key_file: ${file} does not hold one line with a key`,
-  });
+  const message = `api_key_file: ${file} does not hold one line with a key`;
+  throw new IopError({ kind: 'invalid', code: 'config.invalid', message });
 }
