@@ -5,7 +5,6 @@ import { brokenAttempt } from './failures.ts';
 import { failRun, finishRun, moveRun, noBytes, type Run, type RunContext } from './run.ts';
 import { abandonAttempt, closeAttempt } from './run-dispatch.ts';
 import { mayRetry, retryElsewhere } from './run-retry.ts';
-import { consume, receive } from './window.ts';
 
 /** What a Node says of the current attempt, as it changes the run. */
 export const attemptEvents: AttemptHandlers = {
@@ -16,7 +15,7 @@ export const attemptEvents: AttemptHandlers = {
 
   events(ctx, attempt, batch) {
     const { run } = attempt;
-    receive(attempt.window, batch.sizeBytes);
+    attempt.heldBytes += batch.sizeBytes;
     ctx.counters.events += batch.events.length;
     noteUsage(run, batch);
     if (!run.committed && batch.events.some(isContent)) commit(ctx, run);
@@ -30,11 +29,6 @@ export const attemptEvents: AttemptHandlers = {
     // somebody was asked something: another Node must not ask again
     if (state === 'waiting') commit(ctx, run);
     moveRun(run, state);
-  },
-
-  skipped(ctx, attempt, sizeBytes) {
-    receive(attempt.window, sizeBytes);
-    giveBack(ctx, attempt, sizeBytes);
   },
 
   end(ctx, attempt, end) {
@@ -75,16 +69,15 @@ function noteUsage(run: Run, { events }: EventBatch): void {
   for (const event of events) if (event.kind === 'usage') run.usage = event.usage;
 }
 
-/** The owner has passed on so much; the Node may send as much again. */
-export function ownerConsumed(ctx: RunContext, run: Run, sizeBytes: number): void {
+/** E10: the owner has passed on so much; what an earlier attempt had sent is not the current one's. */
+export function ownerConsumed(run: Run, sizeBytes: number): void {
   const stale = Math.min(run.staleBytes, sizeBytes);
   run.staleBytes -= stale;
-  if (run.attempt !== undefined && sizeBytes > stale) giveBack(ctx, run.attempt, sizeBytes - stale);
-}
-
-function giveBack(_ctx: RunContext, attempt: Attempt, sizeBytes: number): void {
-  const grant = consume(attempt.window, sizeBytes);
-  if (grant > 0) attempt.place.node.link?.credit(attempt, grant);
+  const { attempt } = run;
+  if (attempt === undefined || sizeBytes === stale || attempt.heldBytes === 0) return;
+  const passed = Math.min(attempt.heldBytes, sizeBytes - stale);
+  attempt.heldBytes -= passed;
+  attempt.place.node.link?.consumed(attempt, passed);
 }
 
 /** The attempt is gone without an end of its own. */

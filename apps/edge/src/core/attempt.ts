@@ -3,14 +3,12 @@ import type { RuntimeEvent } from '@iop/runtime';
 import type { AttemptRef, AttemptSink } from '../ports/node-link.ts';
 import type { Place } from './catalogue.ts';
 import type { Run, RunContext } from './run.ts';
-import type { Window } from './window.ts';
 
 /** What an attempt's events do to its run: `attempt-events.ts`. */
 export interface AttemptHandlers {
   accepted(ctx: RunContext, attempt: Attempt): void;
   events(ctx: RunContext, attempt: Attempt, batch: EventBatch): void;
   stateChanged(ctx: RunContext, attempt: Attempt, state: 'running' | 'waiting'): void;
-  skipped(ctx: RunContext, attempt: Attempt, sizeBytes: number): void;
   end(ctx: RunContext, attempt: Attempt, end: RunEnd): void;
   broken(ctx: RunContext, attempt: Attempt, why: { code: string; message: string }): void;
 }
@@ -26,18 +24,18 @@ export class Attempt implements AttemptSink, AttemptRef {
   readonly runId: string;
   readonly attempt: number;
   readonly place: Place;
-  readonly window: Window;
   wasAccepted = false;
+  /** Bytes of events that the owner has not passed on yet. */
+  heldBytes = 0;
   over = false;
   readonly #ctx: RunContext;
 
-  constructor(ctx: RunContext, run: Run, at: { attempt: number; place: Place; window: Window }) {
+  constructor(ctx: RunContext, run: Run, at: { attempt: number; place: Place }) {
     this.#ctx = ctx;
     this.run = run;
     this.runId = run.id;
     this.attempt = at.attempt;
     this.place = at.place;
-    this.window = at.window;
   }
 
   accepted(): void {
@@ -50,10 +48,6 @@ export class Attempt implements AttemptSink, AttemptRef {
 
   stateChanged(state: 'running' | 'waiting'): void {
     if (this.#isLive()) this.#ctx.handlers.stateChanged(this.#ctx, this, state);
-  }
-
-  skipped(sizeBytes: number): void {
-    if (this.#isLive()) this.#ctx.handlers.skipped(this.#ctx, this, sizeBytes);
   }
 
   end(end: RunEnd): void {

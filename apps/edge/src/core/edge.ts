@@ -31,6 +31,8 @@ export interface Edge extends EdgeDoor {
   listNodes(): NodeView[];
   listTargets(): TargetView[];
   listRuns(query: RunQuery): Promise<RunRecord[]>;
+  /** Of a live run; undefined: it has ended or never was. */
+  runState(runId: string): RunState | undefined;
   cancelRun(runId: string, by: CancelCause): Promise<CancelOutcome>;
   createKey(name: string): Promise<{ key: StoredKey; secret: string }>;
   listKeys(): readonly StoredKey[];
@@ -136,6 +138,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     listNodes: () => [...entries.values()].map((node) => viewNode(node, settings, clock.wall())),
     listTargets: () => viewTargets(catalogue, line, entries.values()),
     listRuns: (query) => listRuns(active, records, query),
+    runState: (runId) => active.get(runId)?.state,
     async cancelRun(runId, by) {
       const run = active.get(runId);
       if (run === undefined) {

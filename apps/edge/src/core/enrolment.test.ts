@@ -25,7 +25,7 @@ test('an unknown Node with the token is enrolled with its key', () => {
 
 test('an unknown Node without the token is refused', () => {
   assert.equal(codeOf(applicant({ token: 'none' })), 'identity.unknown');
-  assert.equal(codeOf(applicant({ token: 'wrong' })), 'identity.token-invalid');
+  assert.equal(codeOf(applicant({ token: 'wrong' })), 'identity.token-wrong');
 });
 
 test('a known Node needs no token, whatever it sends', () => {
@@ -53,7 +53,7 @@ test('E11: an epoch is above the stored one and above the one that the Node reme
 test('an operator needs the token over the network and none on the local socket', () => {
   assert.equal(codeOf(applicant({ role: 'operator' })), 'welcome-operator');
   assert.equal(codeOf(applicant({ role: 'operator', token: 'none' })), 'identity.token-missing');
-  assert.equal(codeOf(applicant({ role: 'operator', token: 'wrong' })), 'identity.token-invalid');
+  assert.equal(codeOf(applicant({ role: 'operator', token: 'wrong' })), 'identity.token-wrong');
   assert.equal(codeOf(applicant({ role: 'operator', token: 'none', isLocal: true })), 'welcome-operator');
 });
 

@@ -41,7 +41,7 @@ function planOperator({ token, isLocal }: Applicant): AdmissionPlan {
   return token === 'none'
     ? reject('identity.token-missing', 'an operator needs the operator token: give --token-file')
     : reject(
-        'identity.token-invalid',
+        'identity.token-wrong',
         'the operator token is wrong: see operator.token in the Edge’s state_dir',
       );
 }
@@ -52,7 +52,7 @@ function planEnrolment({ name, token, publicKey, lastEpoch }: Applicant): Admiss
     return reject('identity.unknown', `Node ${name} is not known to this Edge and sent no token; ${hint}`);
   }
   if (token === 'wrong') {
-    return reject('identity.token-invalid', `the token of Node ${name} is not this Edge’s node.token`);
+    return reject('identity.token-wrong', `the token of Node ${name} is not this Edge’s node.token`);
   }
   const epoch = nextEpoch(0, lastEpoch);
   return { kind: 'welcome-identity', identity: { role: 'node', name, publicKey, epoch } };

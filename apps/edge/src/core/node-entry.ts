@@ -35,8 +35,6 @@ export interface NodeEntry {
   readonly total: Slot;
   readonly slots: Map<string, Slot>;
   readonly attempts: Set<Attempt>;
-  /** Sum of the windows of `attempts`. */
-  windowBytes: number;
   /** Milliseconds since 1970. */
   lastSeenMs: number | undefined;
   /** Ends the wait for its return. */
@@ -59,7 +57,6 @@ export function createNodeEntry(name: string): NodeEntry {
     total: { running: 0 },
     slots: new Map(),
     attempts: new Set(),
-    windowBytes: 0,
     lastSeenMs: undefined,
     stopWaiting: undefined,
     lastPick: 0,

@@ -17,6 +17,8 @@ export interface Nodes {
   configResult(at: LinkRef, result: { revision: number; problems: readonly string[] }): void;
   capabilities(at: LinkRef, adapters: readonly AdapterCapabilities[]): void;
   draining(at: LinkRef, draining: boolean): void;
+  /** Nodes that are known, linked or not. */
+  readonly size: number;
 }
 
 export interface LinkRef {
@@ -92,6 +94,9 @@ export function createNodes({ ctx, entries, changed }: NodesDeps): Nodes {
       if (entry === undefined) return;
       entry.draining = draining;
       changed();
+    },
+    get size() {
+      return entries.size;
     },
   };
 }

@@ -4,7 +4,6 @@ import type { Place } from './catalogue.ts';
 import { queueTimeout } from './failures.ts';
 import { failRun, leaveLine, moveRun, type Run, type RunContext, recordOf } from './run.ts';
 import type { Demand } from './waiting-line.ts';
-import { createWindow, planWindow } from './window.ts';
 
 export function demandOf(run: Run, excluded: readonly string[] = run.tried): Demand {
   return { select: run.select, dialect: run.dialect, excluded };
@@ -28,7 +27,6 @@ export function dispatchRun(ctx: RunContext, run: Run, place: Place): void {
       body: run.body,
       stream: run.stream,
       includeUsage: run.includeUsage,
-      windowBytes: attempt.window.sizeBytes,
       deadlineMs: remainingMs(ctx, run),
       door: run.door,
       configRevision: place.node.acceptedRevision ?? 0,
@@ -41,11 +39,8 @@ export function dispatchRun(ctx: RunContext, run: Run, place: Place): void {
 }
 
 function openAttempt(ctx: RunContext, run: Run, place: Place): Attempt {
-  const { windowBytes, nodeWindowBytes } = ctx.settings().limits;
-  const window = createWindow(planWindow(windowBytes, place.node.windowBytes, nodeWindowBytes));
-  const attempt = new Attempt(ctx, run, { attempt: ++run.attempts, place, window });
+  const attempt = new Attempt(ctx, run, { attempt: ++run.attempts, place });
   if (attempt.attempt > 1) ctx.counters.redispatched++;
-  place.node.windowBytes += window.sizeBytes;
   place.node.attempts.add(attempt);
   run.attempt = attempt;
   run.adapter = place.adapter;
@@ -56,12 +51,11 @@ function openAttempt(ctx: RunContext, run: Run, place: Place): Attempt {
 
 /** The attempt is over; its place goes to whoever waits. */
 export function closeAttempt(ctx: RunContext, attempt: Attempt): void {
-  const { run, place, window } = attempt;
+  const { run, place } = attempt;
   attempt.over = true;
   run.attempt = undefined;
-  run.staleBytes += window.heldBytes;
+  run.staleBytes += attempt.heldBytes;
   place.node.attempts.delete(attempt);
-  place.node.windowBytes -= window.sizeBytes;
   ctx.admission.release(place);
 }
 

@@ -31,7 +31,7 @@ test('a run is dispatched at once, streams in order, and ends once', () => {
   assert.equal(edge.gauges().runsActive, 0);
 });
 
-test('the order carries what the caller asked, the window and the rest of the deadline', () => {
+test('the order carries what the caller asked and the rest of the deadline', () => {
   const { clock, linkNode, start } = createEdgeFixture(settingsOf({}, { nodeConcurrency: 1 }));
   const node = linkNode('a');
   const first = start();
@@ -41,7 +41,6 @@ test('the order carries what the caller asked, the window and the rest of the de
   assert.equal(first.end?.kind, 'completed');
   const { order } = node.last();
   assert.equal(order.deadlineMs, 3000);
-  assert.equal(order.windowBytes, 256 * 1024);
   assert.deepEqual(
     [order.stream, order.includeUsage, order.attempt, order.configRevision],
     [false, true, 1, 1],
@@ -49,31 +48,17 @@ test('the order carries what the caller asked, the window and the rest of the de
   assert.equal(new TextDecoder().decode(order.body), '{"model":"echo","messages":[]}');
 });
 
-test('E10: credit goes back as the owner passes bytes on, in quarters of the window', () => {
+test('E10: what the owner passes on is told to the link, never more than it got', () => {
   const { linkNode, start } = createEdgeFixture();
   const node = linkNode('a');
   const run = start();
-  const piece = 'x'.repeat(32 * 1024 - 16);
-  node.last().say(piece);
-  node.last().say(piece);
-  assert.equal(node.askedFor('credit').length, 0, 'nothing was passed on');
-  run.consumed(32 * 1024);
-  assert.equal(node.askedFor('credit').length, 0);
-  run.consumed(32 * 1024);
+  node.last().say('x'.repeat(84));
+  run.consumed(60);
+  run.consumed(60);
+  run.consumed(60);
   assert.deepEqual(
-    node.askedFor('credit').map((credit) => credit.sizeBytes),
-    [64 * 1024],
-  );
-});
-
-test('E10: what no reader sees gives its window back by itself', () => {
-  const { linkNode, start } = createEdgeFixture();
-  const node = linkNode('a');
-  start();
-  node.last().sink.skipped(100 * 1024);
-  assert.deepEqual(
-    node.askedFor('credit').map((credit) => credit.sizeBytes),
-    [100 * 1024],
+    node.askedFor('consumed').map((each) => each.sizeBytes),
+    [60, 40],
   );
 });
 

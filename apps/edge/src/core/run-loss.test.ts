@@ -20,8 +20,7 @@ test('a cut link makes its runs unknown; the owner sees nothing of it when the N
   linkNode('a', { inventory: [heldOf(attempt)] });
   assert.equal(await stateOf(fixture), 'running');
   const answer = node.askedFor('resume').at(-1)?.answers[0];
-  assert.equal(answer?.kind === 'resume' && answer.afterSeq, 1);
-  assert.equal(answer?.kind === 'resume' && answer.creditBytes, 256 * 1024 - 20, 'less what is held');
+  assert.equal(answer?.kind, 'resume');
   attempt.say('two');
   attempt.end(completed);
   assert.equal(run.text, 'one two');
@@ -238,17 +237,17 @@ test('a run that waits for a permission is unknown while the link is down, and w
   assert.equal(await stateOf(fixture), 'waiting');
 });
 
-test('window that an earlier attempt used is not given to the next one', () => {
+test('E10: window that an earlier attempt used is not given to the next one', () => {
   const { clock, linkNode, start, cut } = createEdgeFixture();
   const a = linkNode('a');
   const run = start();
   const b = linkNode('b');
-  a.last().sink.events([{ kind: 'progress', message: 'loading' }], 100 * 1024);
+  a.last().sink.events([{ kind: 'progress', message: 'loading' }], 100);
   cut('a');
   clock.advance(300);
-  run.consumed(100 * 1024);
-  assert.deepEqual(b.askedFor('credit'), []);
-  b.last().sink.events([{ kind: 'text', text: 'x' }], 64 * 1024);
-  run.consumed(64 * 1024);
-  assert.equal(b.askedFor('credit')[0]?.sizeBytes, 64 * 1024);
+  run.consumed(100);
+  assert.deepEqual(b.askedFor('consumed'), []);
+  b.last().sink.events([{ kind: 'text', text: 'x' }], 64);
+  run.consumed(64);
+  assert.equal(b.askedFor('consumed')[0]?.sizeBytes, 64);
 });

@@ -8,7 +8,6 @@ import { planResume, type ResumeStep } from './resume-plan.ts';
 import { failRun, finishRun, leaveLine, moveRun, type RunContext } from './run.ts';
 import { abandonAttempt, demandOf, dispatchRun, joinLine } from './run-dispatch.ts';
 import { mayRetry, retryAnywhere } from './run-retry.ts';
-import { resumeCredit } from './window.ts';
 
 /** The link is down: its runs are `unknown` until the Node is back, another one took over, or time is up. */
 export function suspendRuns(ctx: RunContext, node: NodeEntry): void {
@@ -95,9 +94,8 @@ function answerOf(step: ResumeStep, attempt: Attempt | undefined): ResumeAnswer[
   const { runId, attempt: number } = step;
   if (step.kind === 'missing') return [];
   if (step.kind !== 'resume' || attempt === undefined) return [{ kind: 'drop', runId, attempt: number }];
-  const { afterSeq, bodyReceivedBytes } = step;
-  const creditBytes = resumeCredit(attempt.window);
-  return [{ kind: 'resume', runId, attempt: number, afterSeq, creditBytes, bodyReceivedBytes }];
+  const { bodyReceivedBytes } = step;
+  return [{ kind: 'resume', runId, attempt: number, bodyReceivedBytes }];
 }
 
 function applyStep(ctx: RunContext, attempt: Attempt, step: Exclude<ResumeStep, { kind: 'drop' }>): void {

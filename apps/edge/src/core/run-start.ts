@@ -96,8 +96,8 @@ function createRun(
     cancelDeadline: undefined,
     cancelWait: undefined,
     cancelStop: undefined,
-    adapter: '',
-    target: '',
+    adapter: intent.select.kind === 'target' ? intent.select.adapter : '',
+    target: intent.select.kind === 'target' ? intent.select.target : '',
     node: '',
     createdAtMs: ctx.clock.wall(),
     startedAtMs: undefined,
@@ -118,7 +118,7 @@ function armDeadline(ctx: RunContext, run: Run): void {
 function ownerOf(ctx: RunContext, run: Run): AttachedRun {
   return {
     id: run.id,
-    consumed: (sizeBytes) => ownerConsumed(ctx, run, sizeBytes),
+    consumed: (sizeBytes) => ownerConsumed(run, sizeBytes),
     cancel: (by) => cancelRun(ctx, run, by),
   };
 }

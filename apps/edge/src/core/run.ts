@@ -52,7 +52,7 @@ export interface Run {
   cancelDeadline: (() => void) | undefined;
   cancelWait: (() => void) | undefined;
   cancelStop: (() => void) | undefined;
-  /** Of the last dispatch; empty before. */
+  /** Of the last dispatch; before it what is known already. */
   adapter: string;
   target: string;
   node: string;
@@ -93,7 +93,7 @@ export function recordOf(run: Run): RunRecord {
     state: run.state,
     door: run.door,
     keyId: run.keyId,
-    asked: run.asked,
+    asked: run.select.kind === 'model' ? run.asked : '',
     adapter: run.adapter,
     target: run.target,
     node: run.node,

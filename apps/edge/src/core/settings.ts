@@ -43,10 +43,6 @@ export interface Limits {
   stopAfterMs: number;
   /** Dispatches of one run. */
   attempts: number;
-  /** Bytes of events that one run may have on the way. */
-  windowBytes: number;
-  /** Sum of the windows of one Node; beyond it they shrink. */
-  nodeWindowBytes: number;
 }
 
 export const defaultLimits: Limits = {
@@ -61,6 +57,4 @@ export const defaultLimits: Limits = {
   runDeadlineMs: 0,
   stopAfterMs: 10_000,
   attempts: 3,
-  windowBytes: 256 * 1024,
-  nodeWindowBytes: 64 * 1024 * 1024,
 };

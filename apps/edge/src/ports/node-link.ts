@@ -15,8 +15,8 @@ export interface NodeLink {
   dispatch(order: RunOrder, sink: AttemptSink): void;
   /** Asks for a stop. The attempt still ends by `AttemptSink.end`. */
   cancel(attempt: AttemptRef, by: CancelCause): void;
-  /** Lets the Node send so many more bytes of events. */
-  credit(attempt: AttemptRef, sizeBytes: number): void;
+  /** The owner has passed on so many bytes of the attempt's events: the Node may send as many again. */
+  consumed(attempt: AttemptRef, sizeBytes: number): void;
   /** Last seq that arrived; 0 if none or unknown. */
   receivedSeq(attempt: AttemptRef): number;
   /** The attempt is over for the Edge: its sink is never called again, whatever the Node still sends. */
@@ -40,8 +40,6 @@ export interface RunOrder extends AttemptRef {
   body: Uint8Array;
   stream: boolean;
   includeUsage: boolean;
-  /** Bytes of events that the Node may send before the first credit. */
-  windowBytes: number;
   /** 0: no limit. */
   deadlineMs: number;
   door: string;
@@ -56,8 +54,6 @@ export interface AttemptSink {
   events(events: readonly RuntimeEvent[], sizeBytes: number): void;
   /** A change of state that is not an end. */
   stateChanged(state: 'running' | 'waiting'): void;
-  /** Window taken by something that no reader sees. */
-  skipped(sizeBytes: number): void;
   end(end: RunEnd): void;
   /** Events are missing or cannot be read: the attempt cannot go on. */
   broken(code: string, message: string): void;
@@ -74,8 +70,8 @@ export interface HeldByNode extends AttemptRef {
 }
 
 export type ResumeAnswer =
-  | (AttemptRef & { kind: 'resume'; afterSeq: number; creditBytes: number; bodyReceivedBytes: number })
-  | (AttemptRef & { kind: 'drop' });
+  /** Go on after the last seq that arrived, with the whole window of the owner at this moment. */
+  (AttemptRef & { kind: 'resume'; bodyReceivedBytes: number }) | (AttemptRef & { kind: 'drop' });
 
 /** What one Node is given to execute. */
 export interface NodeConfig {

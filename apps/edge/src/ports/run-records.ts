@@ -22,9 +22,9 @@ export interface RunRecord {
   state: RunState;
   door: string;
   keyId: string;
-  /** The name that was asked for. */
+  /** The public name that was asked for; empty where adapter and target were. */
   asked: string;
-  /** Empty until the first dispatch, as are target and node. */
+  /** Empty until it is known, as are target and node. */
   adapter: string;
   target: string;
   node: string;

@@ -16,7 +16,7 @@ export type Asked =
   | { kind: 'configure'; config: NodeConfig }
   | { kind: 'dispatch'; order: RunOrder }
   | { kind: 'cancel'; runId: string; attempt: number; by: CancelCause }
-  | { kind: 'credit'; runId: string; attempt: number; sizeBytes: number }
+  | { kind: 'consumed'; runId: string; attempt: number; sizeBytes: number }
   | { kind: 'forget'; runId: string; attempt: number }
   | { kind: 'resume'; answers: readonly ResumeAnswer[] }
   | { kind: 'close'; reason: string };
@@ -67,7 +67,7 @@ export function createFakeNode(name: string): FakeNode {
       given.push(createFakeAttempt(order, sink));
     },
     cancel: (ref, by) => void asked.push({ kind: 'cancel', ...refOf(ref), by }),
-    credit: (ref, sizeBytes) => void asked.push({ kind: 'credit', ...refOf(ref), sizeBytes }),
+    consumed: (ref, sizeBytes) => void asked.push({ kind: 'consumed', ...refOf(ref), sizeBytes }),
     receivedSeq: ({ runId, attempt }) =>
       given.find(({ order }) => order.runId === runId && order.attempt === attempt)?.seq ?? 0,
     forget: (ref) => void asked.push({ kind: 'forget', ...refOf(ref) }),

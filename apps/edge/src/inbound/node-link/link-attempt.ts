@@ -1,0 +1,94 @@
+import type { RunEnd } from '@iop/domain';
+import { BodySender, type InboxStep, type Ledger, type Pump, RunInbox } from '@iop/link';
+import type { RuntimeEvent } from '@iop/runtime';
+import { fromEndEvent, type RunEvent, type RunEvents, RunState, runEventSizeBytes } from '@iop/wire';
+import type { AttemptSink, RunOrder } from '../../ports/node-link.ts';
+import { toRuntimeEvent } from './event-from-wire.ts';
+
+export interface LinkAttemptInit {
+  order: RunOrder;
+  sink: AttemptSink;
+  windowBytes: number;
+  ledger: Ledger;
+  pump: Pump;
+}
+
+/** One dispatched attempt between the wire and the core. Outlives links. */
+export class LinkAttempt {
+  readonly attempt: number;
+  readonly windowBytes: number;
+  readonly sink: AttemptSink;
+  readonly inbox: RunInbox;
+  /** Gone when the Node must have the whole body. */
+  #sender: BodySender | undefined;
+
+  constructor({ order, sink, windowBytes, ledger, pump }: LinkAttemptInit) {
+    const { runId, attempt, body } = order;
+    this.attempt = attempt;
+    this.windowBytes = windowBytes;
+    this.sink = sink;
+    this.inbox = new RunInbox({ runId, attempt, windowBytes, ledger });
+    this.#sender = new BodySender({ runId, attempt, body, pump });
+  }
+
+  get firstPart(): Uint8Array {
+    return this.#sender?.firstPart ?? new Uint8Array(0);
+  }
+
+  startBody(): void {
+    this.#sender?.start();
+  }
+
+  grantBody(sizeBytes: number): void {
+    this.#sender?.grant(sizeBytes);
+  }
+
+  /** Passes on what has just arrived, all but the end, which it returns. */
+  receive(batch: RunEvents): RunEnd | undefined {
+    const step = this.inbox.receive(batch);
+    if (step.kind === 'fresh') {
+      this.#dropSentBody();
+      return this.#deliver(step);
+    }
+    if (step.kind === 'gap') {
+      this.sink.broken('event.gap', `event ${step.expectedSeq} is missing, ${step.firstSeq} came instead`);
+    } else if (step.kind === 'overdrawn') {
+      this.sink.broken('event.overdrawn', `it sent ${step.byBytes} bytes more than it was allowed to`);
+    }
+    return undefined;
+  }
+
+  /** False: the Node claims to have more of the body than there is. */
+  resumeBody(bodyReceivedBytes: number): boolean {
+    return this.#sender?.resume(bodyReceivedBytes) ?? true;
+  }
+
+  /** A Node that answers has read the request: a large body need not be kept for it. */
+  #dropSentBody(): void {
+    if (this.#sender?.sent === true) this.#sender = undefined;
+  }
+
+  #deliver({ events, sizeBytes }: InboxStep & { kind: 'fresh' }): RunEnd | undefined {
+    const last = events.at(-1);
+    const shown: RuntimeEvent[] = [];
+    let hiddenBytes = 0;
+    for (const event of events) {
+      const runtime = toRuntimeEvent(event);
+      if (runtime !== undefined) shown.push(runtime);
+      else hiddenBytes += runEventSizeBytes(event);
+    }
+    if (shown.length > 0) this.sink.events(shown, sizeBytes - hiddenBytes);
+    // no reader will ever pass these on
+    if (hiddenBytes > 0) this.inbox.consumed(hiddenBytes);
+    if (hiddenBytes > 0) this.#tellState(events);
+    return last?.kind.case === 'end' ? fromEndEvent(last.kind.value) : undefined;
+  }
+
+  #tellState(events: readonly RunEvent[]): void {
+    for (const { kind } of events) {
+      if (kind.case !== 'state') continue;
+      if (kind.value.state === RunState.WAITING) this.sink.stateChanged('waiting');
+      if (kind.value.state === RunState.RUNNING) this.sink.stateChanged('running');
+    }
+  }
+}

@@ -1,0 +1,80 @@
+import type { LinkMessage } from '@iop/link';
+import {
+  type AdapterConfig,
+  AdapterConfigSchema,
+  create,
+  MockConfigSchema,
+  NodeConfigPayloadSchema,
+  RunClass,
+  RunLimitsSchema,
+  TargetConfigSchema,
+  VllmConfigSchema,
+} from '@iop/wire';
+import type {
+  AdapterOptions,
+  AdapterSettings,
+  NodeConfig,
+  RunOrder,
+  TargetSettings,
+} from '../../ports/node-link.ts';
+
+export function toRunRequest(order: RunOrder, part: { body: Uint8Array; windowBytes: number }): LinkMessage {
+  // written out instead of created: this is the hot path
+  return {
+    case: 'runRequest',
+    value: {
+      $typeName: 'iop.wire.v1.RunRequest',
+      runId: order.runId,
+      attempt: order.attempt,
+      runClass: RunClass.ATTACHED,
+      adapter: order.adapter,
+      target: order.target,
+      dialect: order.dialect,
+      stream: order.stream,
+      includeUsage: order.includeUsage,
+      body: part.body,
+      bodySize: order.body.length,
+      eventCredit: part.windowBytes,
+      deadlineMs: order.deadlineMs,
+      sessionId: '',
+      door: order.door,
+      metadata: {},
+      configRevision: order.configRevision,
+    },
+  };
+}
+
+export function toConfigPayload(config: NodeConfig): LinkMessage {
+  return {
+    case: 'nodeConfigPayload',
+    value: create(NodeConfigPayloadSchema, {
+      revision: config.revision,
+      adapters: config.adapters.map(toAdapterConfig),
+      limits: create(RunLimitsSchema, {
+        stallAfterMs: config.stallAfterMs,
+        orphanAfterMs: config.orphanAfterMs,
+      }),
+    }),
+  };
+}
+
+function toAdapterConfig({ name, concurrency, targets, options }: AdapterSettings): AdapterConfig {
+  return create(AdapterConfigSchema, {
+    name,
+    concurrency,
+    targets: targets.map(toTargetConfig),
+    kind: toKind(options),
+  });
+}
+
+function toTargetConfig({ name, concurrency, mockScriptJson }: TargetSettings) {
+  return create(TargetConfigSchema, { name, concurrency, mockScriptJson: mockScriptJson ?? '' });
+}
+
+function toKind(options: AdapterOptions): AdapterConfig['kind'] {
+  if (options.kind === 'mock') return { case: 'mock', value: create(MockConfigSchema) };
+  const { baseUrl, connectTimeoutMs, firstByteTimeoutMs, idleTimeoutMs } = options;
+  const apiKeyFile = options.apiKeyFile ?? '';
+  const times = { connectTimeoutMs, firstByteTimeoutMs, idleTimeoutMs };
+  return { case: 'vllm', value: create(VllmConfigSchema, { baseUrl, apiKeyFile, ...times }) };
+}

@@ -1,0 +1,83 @@
+import type { RunEnd } from '@iop/domain';
+import { isContent, type RuntimeEvent } from '@iop/runtime';
+import {
+  create,
+  type RunEvent,
+  RunEventSchema,
+  RunState,
+  RunUpdateSchema,
+  toEndEvent,
+  toWireRunState,
+} from '@iop/wire';
+import type { AttachedRun, RunPlace, RunReader } from '../../core/door.ts';
+import { toRunEvent } from './event-to-wire.ts';
+import type { OperatorOutlet } from './operator-outlet.ts';
+
+/**
+ * A run that an operator's link owns: its events go out as updates, numbered by `pos`, and its window
+ * is given back only as the link drains (E10).
+ */
+export class OwnedRun implements RunReader {
+  readonly #id: number;
+  readonly #outlet: OperatorOutlet;
+  readonly #onEnd: () => void;
+  #run: AttachedRun | undefined;
+  #node = '';
+  #state: RunState = RunState.QUEUED;
+  #nextPos = 1;
+  #left = false;
+
+  constructor(id: number, outlet: OperatorOutlet, onEnd: () => void) {
+    this.#id = id;
+    this.#outlet = outlet;
+    this.#onEnd = onEnd;
+  }
+
+  /** The run was accepted and its answer is on the way; `dispatched` may have been called before. */
+  opened(run: AttachedRun): void {
+    this.#run = run;
+    this.#tell([]);
+  }
+
+  /** The owner looks no longer. */
+  leave(): void {
+    this.#left = true;
+    this.#run?.cancel('caller');
+  }
+
+  dispatched({ node }: RunPlace): void {
+    this.#node = node;
+    this.#state = RunState.STARTING;
+    if (this.#run !== undefined) this.#tell([]);
+  }
+
+  events(events: readonly RuntimeEvent[], sizeBytes: number): void {
+    if (this.#left) return;
+    if (events.some(isContent)) this.#state = RunState.RUNNING;
+    this.#tell(events.map(toRunEvent));
+    this.#outlet.whenDrained(() => this.#run?.consumed(sizeBytes));
+  }
+
+  end(end: RunEnd): void {
+    this.#onEnd();
+    if (this.#left) return;
+    const event = toEndEvent(end);
+    if (event.end.case === 'failed') event.end.value.afterPos = this.#nextPos - 1;
+    this.#state = toWireRunState(end.kind);
+    this.#tell([create(RunEventSchema, { kind: { case: 'end', value: event } })]);
+    this.#outlet.stop(this.#id);
+  }
+
+  #tell(events: RunEvent[]): void {
+    const firstPos = this.#nextPos;
+    this.#nextPos += events.length;
+    const run = create(RunUpdateSchema, {
+      runId: this.#run?.id ?? '',
+      state: this.#state,
+      node: this.#node,
+      firstPos,
+      events,
+    });
+    this.#outlet.update(this.#id, { case: 'run', value: run });
+  }
+}

@@ -1,0 +1,40 @@
+import type { IopError } from '@iop/domain';
+import { type ErrorFacts, type Failure, toFailure } from '@iop/wire';
+import type { StartOutcome } from '../../core/door.ts';
+
+/** Why a run was not taken, for operators. */
+export function toStartFailure(outcome: Exclude<StartOutcome, { kind: 'accepted' }>): Failure {
+  return toFailure({ details: {}, ...factsOf(outcome) });
+}
+
+function factsOf(outcome: Exclude<StartOutcome, { kind: 'accepted' }>): Omit<ErrorFacts, 'details'> {
+  switch (outcome.kind) {
+    case 'unknown-target': {
+      const near = outcome.nearest.length === 0 ? '' : `; near it: ${outcome.nearest.join(', ')}`;
+      const message = `no target ${outcome.asked} is known here${near}; see \`iop nodes\` for what there is`;
+      return { kind: 'not-found', code: 'target.unknown', message };
+    }
+    case 'no-node': {
+      const message = `nothing can execute ${outcome.asked} now: ${outcome.detail}`;
+      return { kind: 'unavailable', code: 'target.no-node', message };
+    }
+    case 'queue-full': {
+      const message = `${outcome.limit} runs wait already; ask for ${outcome.asked} again later`;
+      return { kind: 'exhausted', code: 'queue.full', message };
+    }
+    case 'unsupported-dialect': {
+      const message = `${outcome.asked} takes no request of the dialect ${outcome.dialect}`;
+      return { kind: 'unsupported', code: 'target.dialect', message };
+    }
+    case 'stopping':
+      return {
+        kind: 'unavailable',
+        code: 'edge.stopping',
+        message: 'the Edge is stopping; ask again when it is back',
+      };
+  }
+}
+
+export function refusal(kind: IopError['kind'], code: string, message: string): Failure {
+  return toFailure({ kind, code, message, details: {} });
+}
