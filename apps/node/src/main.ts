@@ -1,11 +1,10 @@
 #!/usr/bin/env node
-import { runProgram } from '@iop/shell/program';
-import manifest from '../package.json' with { type: 'json' };
+import { runProgram, version } from '@iop/shell/program';
 
 await runProgram({
   name: 'iop-node',
   summary: 'Executes runs for an Edge on this machine.',
-  version: manifest.version,
+  version,
   commands: {
     serve: {
       summary: 'Link to the Edge and execute what it sends, until stopped.',

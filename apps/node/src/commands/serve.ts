@@ -14,8 +14,7 @@ import {
   readSecretFile,
   writeSecretFile,
 } from '@iop/shell';
-import type { CommandContext, LoadedCommand } from '@iop/shell/program';
-import manifest from '../../package.json' with { type: 'json' };
+import { type CommandContext, type LoadedCommand, version } from '@iop/shell/program';
 import { type NodeConfig, nodeConfig } from '../config.ts';
 import { createNode } from '../core/node.ts';
 import { createEdgeLink } from '../inbound/edge-link/edge-link.ts';
@@ -68,7 +67,7 @@ export async function serve(config: NodeConfig, signal: AbortSignal): Promise<vo
     self: {
       name: config.name,
       instance: randomBytes(16),
-      build: `iop-node ${manifest.version}`,
+      build: `iop-node ${version}`,
       labels: config.labels,
     },
     dial: dialTcp({ ...address, tls, pins }),

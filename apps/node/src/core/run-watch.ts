@@ -38,9 +38,15 @@ export class RunWatch {
   }
 
   linkDown(): void {
-    if (this.#cancelOrphans !== undefined) return;
+    // Without a link no run can come, so only those that are here matter.
+    if (this.#cancelOrphans !== undefined || !this.#hasAttached()) return;
     const { orphanAfterMs } = this.#deps.limits();
     this.#cancelOrphans = this.#deps.clock.after(orphanAfterMs, () => this.#stopOrphans(orphanAfterMs));
+  }
+
+  #hasAttached(): boolean {
+    for (const { request } of this.#deps.attempts) if (request.runClass === 'attached') return true;
+    return false;
   }
 
   #stopOrphans(orphanAfterMs: number): void {
