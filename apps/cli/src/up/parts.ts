@@ -3,7 +3,7 @@ import { IopError } from '@iop/domain';
 import { type Part, type PartEnd, type PartOptions, startPart } from './part.ts';
 
 /** After SIGTERM a part has this long; together with the rest, all is over within 10 s. */
-const graceMs = 8_000;
+const graceMs = 8_700;
 
 /**
  * The parts of one `iop up`.
