@@ -101,20 +101,23 @@ describe(`F32: a soak with seed ${seed}`, { timeout: 300_000 }, () => {
   async function breakUntil(stopAt: number) {
     while (performance.now() < stopAt - 10_000) {
       await sleep(500 + random() * 2_000);
-      const index = Math.floor(random() * scene.nodes.length);
-      const node = at(scene.nodes, index);
-      const proxy = at(scene.proxies, index);
-      const dice = random();
-      if (dice < 0.4) void proxy.cutAfter(random() < 0.5 ? 'up' : 'down', Math.floor(random() * 5_000));
-      else if (dice < 0.6) proxy.cutAll();
-      else if (dice < 0.75) {
-        node.program.signal('SIGSTOP');
-        await sleep(random() * 2_500);
-        node.program.signal('SIGCONT');
-      } else {
-        await node.program.kill();
-        node.start();
-      }
+      await breakOne(Math.floor(random() * scene.nodes.length));
+    }
+  }
+
+  async function breakOne(index: number) {
+    const node = at(scene.nodes, index);
+    const proxy = at(scene.proxies, index);
+    const dice = random();
+    if (dice < 0.4) void proxy.cutAfter(random() < 0.5 ? 'up' : 'down', Math.floor(random() * 5_000));
+    else if (dice < 0.6) proxy.cutAll();
+    else if (dice < 0.75) {
+      node.program.signal('SIGSTOP');
+      await sleep(random() * 2_500);
+      node.program.signal('SIGCONT');
+    } else {
+      await node.program.kill();
+      node.start();
     }
   }
 });
