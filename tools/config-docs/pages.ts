@@ -12,9 +12,7 @@ export interface ConfigPage {
 }
 
 /** The configuration pages, as they ought to stand in docs/. */
-export const configPages: readonly ConfigPage[] = [
-  toPage('docs/config-node.md', nodeConfig),
-];
+export const configPages: readonly ConfigPage[] = [toPage('docs/config-node.md', nodeConfig)];
 
 function toPage(path: string, declaration: ConfigDeclaration): ConfigPage {
   return { path, file: join(root, path), declaration, text: renderConfigDocs(declaration) };

@@ -4,6 +4,8 @@ export const limits = {
   /** Aim for 150; from here on a reader loses the thread. */
   warnFileLines: 300,
   failFileLines: 400,
+  /** Suites are lists: they may be longer. */
+  failTestLines: 600,
   /** Aim for 25. */
   warnFunctionLines: 60,
 };

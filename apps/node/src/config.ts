@@ -1,5 +1,5 @@
 import { isName } from '@iop/domain';
-import { type ConfigOf, defineConfig, hostPort, logLevels, section } from '@iop/shell';
+import { type ConfigOf, defineConfig, hostPort, logSection, section } from '@iop/shell';
 import { z } from 'zod';
 
 const pin = z
@@ -43,7 +43,7 @@ export const nodeConfig = defineConfig({
         .describe('Hosts that adapters may call.'),
     }),
     labels: z.record(z.string(), z.string()).default({}).describe('For people and for routing.'),
-    log: section({ level: z.enum(logLevels).default('info') }),
+    log: logSection,
   }),
 });
 

@@ -11,7 +11,8 @@ export {
   section,
   sizeBytes,
 } from './config/pieces.ts';
-export { createLog, type Log, type LogFields, type LogLevel, type LogOptions, logLevels } from './log.ts';
+export { createLog, type Log, type LogFields, type LogOptions } from './log.ts';
+export { type LogLevel, logLevels } from './log-levels.ts';
 export {
   type Counter,
   createMetrics,

@@ -1,7 +1,5 @@
 import { type DestinationStream, destination, type Logger, pino } from 'pino';
-
-export const logLevels = ['debug', 'info', 'warn', 'error', 'silent'] as const;
-export type LogLevel = (typeof logLevels)[number];
+import type { LogLevel } from './log-levels.ts';
 
 /** Plain data: a line of JSON. Never a secret; what is named like one is masked all the same. */
 export type LogFields = Readonly<Record<string, unknown>>;

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { logLevels } from '../log-levels.ts';
 import { formatDuration, formatSize, parseDuration, parseSize } from './units.ts';
 
 /** "300ms", "15s", "2m", "1h", "7d", or 0; gives milliseconds. */
@@ -43,6 +44,11 @@ export const port = z.int().min(0).max(65_535);
 export function section<T extends z.core.$ZodLooseShape>(keys: T) {
   return z.strictObject(keys).prefault({} as never);
 }
+
+/** `log:` of every program. */
+export const logSection = section({
+  level: z.enum(logLevels).default('info').describe('Lines below it are not written.'),
+});
 
 export function parseHostPort(value: unknown): HostPort | undefined {
   if (typeof value !== 'string') return undefined;
