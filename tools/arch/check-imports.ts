@@ -29,7 +29,7 @@ interface BoundRow {
   why: string;
 }
 
-/** The row of a file, with `{app}` and `{part}` filled in. */
+/** The row of a file (`config-x.ts` stands with `config`), with `{app}` and `{part}` filled in. */
 export function rowOf(file: string): BoundRow | undefined {
   for (const row of importTable) {
     const bound = bind(row, file);
@@ -39,7 +39,7 @@ export function rowOf(file: string): BoundRow | undefined {
 }
 
 function bind(row: ImportRow, file: string): BoundRow | undefined {
-  const match = new RegExp(`^${toPattern(row.place)}(?=/|$|\\.ts$)`).exec(file);
+  const match = new RegExp(`^${toPattern(row.place)}(?=/|$|(?:-[a-z-]+)?\\.ts$)`).exec(file);
   if (match === null) return undefined;
   const fill = (text: string): string =>
     text.replace(/\{(\w+)\}/g, (_whole, name: string) => match.groups?.[name] ?? '');
@@ -70,6 +70,8 @@ function entryOf(name: string, entry: string | undefined): string {
 function isAllowed(target: string, row: BoundRow): boolean {
   if (/^(node|npm):/.test(target))
     return row.may.includes(target) || row.may.includes(`${target.slice(0, 4)}*`.replace('node*', 'node:*'));
+  // Every program says its version.
+  if (target === `${room(row.place)}/package.json`) return true;
   const place = rowOf(target)?.place;
   if (place === undefined) return false;
   return place === row.place || row.may.some((may) => placeMatches(may, place));
@@ -80,7 +82,7 @@ function placeMatches(may: string, place: string): boolean {
 }
 
 export function isTest(file: string): boolean {
-  return /\.(test|contract|fixture)\.ts$|\/fixture-[^/]+\.ts$/.test(file);
+  return /[.-](test|contract|fixture)\.ts$|\/fixture-[^/]+\.ts$/.test(file);
 }
 
 /** A test may import what its place may, itself, and what is made for tests. */

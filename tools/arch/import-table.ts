@@ -140,14 +140,14 @@ export const importTable: readonly ImportRow[] = [
     why: 'What core asks of the world, in the words of core.',
   },
   {
-    place: 'apps/{app}/src/inbound/http',
-    may: ['apps/{app}/src/core', 'apps/{app}/src/ports', ...packages, 'node:*', 'npm:*'],
-    why: 'The one HTTP port and what all doors on it share; it knows none of them.',
-  },
-  {
     place: 'apps/{app}/src/inbound/http-door.ts',
     may: ['apps/{app}/src/core', 'apps/{app}/src/inbound/*', 'packages/domain', 'packages/shell', 'node:*'],
     why: 'Hangs the doors into the HTTP port.',
+  },
+  {
+    place: 'apps/{app}/src/inbound/http',
+    may: ['apps/{app}/src/core', 'apps/{app}/src/ports', ...packages, 'node:*', 'npm:*'],
+    why: 'The one HTTP port and what all doors on it share; it knows none of them.',
   },
   {
     place: 'apps/{app}/src/inbound/{part}',
@@ -178,12 +178,13 @@ export const importTable: readonly ImportRow[] = [
     may: [
       'apps/{app}/src/core',
       'apps/{app}/src/ports',
+      'apps/{app}/src/inbound/http',
       'packages/domain',
       'packages/shell',
       'npm:zod',
       'npm:yaml',
     ],
-    why: 'The one declaration of the configuration, and its way into core’s words.',
+    why: 'The one declaration of the configuration, and its way into the words of the parts.',
   },
   {
     place: 'apps/{app}/src/testing',
@@ -210,11 +211,17 @@ export const importTable: readonly ImportRow[] = [
       'apps/{app}/src/inbound/*',
       'apps/{app}/src/outbound/*',
       'apps/{app}/src/config',
+      'apps/{app}/src/*',
       ...packages,
       'packages/shell/src/program',
       'node:*',
     ],
     why: 'Composition roots: the only files that name the parts of an app, read from top to bottom.',
+  },
+  {
+    place: 'apps/{app}/src/{part}',
+    may: ['apps/{app}/src/core', 'apps/{app}/src/ports', 'apps/{app}/src/config', ...packages, 'node:*'],
+    why: 'What several commands of one app share.',
   },
   {
     place: 'e2e/peers',

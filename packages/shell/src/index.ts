@@ -6,6 +6,7 @@ export {
   durationMs,
   type HostPort,
   hostPort,
+  logSection,
   parseHostPort,
   port,
   section,

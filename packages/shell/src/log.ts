@@ -2,7 +2,7 @@ import { type DestinationStream, destination, type Logger, pino } from 'pino';
 import type { LogLevel } from './log-levels.ts';
 
 /** Plain data: a line of JSON. Never a secret; what is named like one is masked all the same. */
-export type LogFields = Readonly<Record<string, unknown>>;
+export type LogFields = object;
 
 export interface Log {
   debug(fields: LogFields, message: string): void;
