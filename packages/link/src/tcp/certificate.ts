@@ -6,7 +6,7 @@ import { privateKeyOf } from './identity.ts';
  * A self-signed certificate around the identity key, in DER as RFC 5280 has it. TLS wants one; peers look
  * only at its key, so it is made anew at every start and its dates never matter.
  *
- * Written out, because a library for it (@peculiar/x509) costs 40 MB of memory, 0.2–0.4 s of start and a global
+ * Written out, because a library for it (@peculiar/x509) costs 22 MB of memory, 0.2–0.5 s of start and a global
  * polyfill, for these fifty lines.
  */
 export function createCertificatePem(identity: Identity): string {
