@@ -174,7 +174,7 @@ test('no frame carries more than 64 KiB, and a large event comes out whole when 
     Buffer.from(data),
   );
   assert.deepEqual(
-    pieces.map((piece) => piece && piece.more),
+    pieces.map((piece) => (piece === false ? undefined : piece.more)),
     [...pieces.slice(1).map(() => true), false],
   );
 });
