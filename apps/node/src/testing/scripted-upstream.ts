@@ -27,7 +27,7 @@ export interface ScriptedUpstream {
   readonly exchanges: readonly Exchange[];
   /** POSTs whose answer has not ended and whose caller is still there. */
   openExchanges(): number;
-  readonly openSockets: number;
+  openSockets(): number;
   /** GET /v1/models answers with this. */
   models: Play;
   close(): Promise<void>;
@@ -72,9 +72,7 @@ export async function startScriptedUpstream(
     port: bound,
     exchanges,
     openExchanges: () => open.size,
-    get openSockets() {
-      return sockets.size;
-    },
+    openSockets: () => sockets.size,
     close: async () => {
       for (const socket of sockets) socket.destroy();
       await new Promise((resolve) => server.close(resolve));

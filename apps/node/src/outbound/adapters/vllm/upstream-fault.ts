@@ -11,7 +11,7 @@ export function failureOfConnection(error: unknown, where: string, phase: CallPh
   }
   if (code === forbiddenHostCode)
     return fault('forbidden', 'upstream.host-forbidden', messageOf(error), code);
-  if (code.startsWith('HPE_')) {
+  if (error instanceof Error && error.name === 'HTTPParserError') {
     return fault(
       'unavailable',
       'upstream.malformed',
