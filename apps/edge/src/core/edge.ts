@@ -12,7 +12,7 @@ import { createKeyBook } from './key-book.ts';
 import { planNodeConfig } from './node-config.ts';
 import { createNodeEntry, type NodeEntry, nodeState } from './node-entry.ts';
 import { createNodes, type Nodes } from './nodes.ts';
-import { createReadiness, type Readiness } from './readiness.ts';
+import type { Readiness } from './readiness.ts';
 import type { Run, RunContext } from './run.ts';
 import { cancelRun } from './run-cancel.ts';
 import { listRuns } from './run-list.ts';
@@ -26,7 +26,6 @@ import { explainNoNode } from './why-no-node.ts';
 export interface Edge extends EdgeDoor {
   /** Driven by the links of Nodes. */
   readonly nodes: Nodes;
-  readonly health: Readiness;
   readonly counters: Counters;
   listNodes(): NodeView[];
   listTargets(): TargetView[];
@@ -39,6 +38,7 @@ export interface Edge extends EdgeDoor {
   revokeKey(id: string): Promise<StoredKey | undefined>;
   /** Puts new settings in force and hands them to every Node. */
   configure(settings: EdgeSettings): void;
+  settings(): EdgeSettings;
   gauges(): EdgeGauges;
   /** Refuses new runs, then ends every one that is left. */
   stop(times: StopTimes): Promise<void>;
@@ -65,8 +65,8 @@ export interface EdgeDeps {
   newRunId(): string;
   /** Nodes that enrolled before this process began. */
   knownNodes: readonly string[];
-  /** Parts that have to work before the Edge is ready. */
-  parts: readonly string[];
+  /** Which parts work; whoever owns a part says so there. */
+  health: Readiness;
 }
 
 /** After a start, an unknown name may be one of a Node that is on its way back. */
@@ -95,7 +95,7 @@ export function createEdge(deps: EdgeDeps): Edge {
     active,
     handlers: attemptEvents,
   };
-  const health = createReadiness(deps.parts);
+  const { health } = deps;
   const keys = createKeyBook({ store: deps.keys, secrets: deps.secrets, wall: () => clock.wall() });
   const changed = once(clock, () => {
     catalogue.rebuild(settings, entries.values());
@@ -129,7 +129,6 @@ export function createEdge(deps: EdgeDeps): Edge {
   return {
     start,
     nodes,
-    health,
     counters,
     models,
     model: (name) => models().find((model) => model.name === name),
@@ -160,6 +159,7 @@ export function createEdge(deps: EdgeDeps): Edge {
       }
       changed();
     },
+    settings: () => settings,
     gauges: () => ({
       nodesKnown: entries.size,
       nodesReady: [...entries.values()].filter((node) => nodeState(node) === 'ready').length,

@@ -2,6 +2,7 @@ import type { RunEnd } from '@iop/domain';
 import type { RuntimeEvent } from '@iop/runtime';
 import type { AttachedRun, RunIntent, RunPlace, RunReader } from '../core/door.ts';
 import { createEdge, type Edge } from '../core/edge.ts';
+import { createReadiness } from '../core/readiness.ts';
 import { defaultLimits, type EdgeSettings, type Limits } from '../core/settings.ts';
 import type { AdapterCapabilities, AdapterSettings } from '../ports/node-link.ts';
 import { createFakeNode, type FakeNode, mockCapabilities } from './fake-node.ts';
@@ -70,7 +71,7 @@ export function createEdgeFixture(
     secrets: createPlainSecrets(),
     newRunId: () => `run_${String(++runs).padStart(4, '0')}`,
     knownNodes,
-    parts: [],
+    health: createReadiness([]),
   });
   const nodes = new Map<string, FakeNode>();
   const epochs = new Map<string, number>();

@@ -1,0 +1,190 @@
+import { existsSync } from 'node:fs';
+import { IopError } from '@iop/domain';
+import { createAcceptor, type Identity } from '@iop/link';
+import { listenTcp, listenUnix, loadIdentity, nodeCrypto } from '@iop/link/tcp';
+import {
+  createLog,
+  createMetrics,
+  createRunIdSource,
+  createSystemClock,
+  loadConfig,
+  lockStateDir,
+  openStateDir,
+  parseSettings,
+  randomBytes,
+  readSecretFile,
+} from '@iop/shell';
+import type { CommandContext, LoadedCommand } from '@iop/shell/program';
+import { Role } from '@iop/wire';
+import { type EdgeConfig, edgeConfig } from '../config.ts';
+import { toHttpConfig, toSettings } from '../config-settings.ts';
+import { createEdge } from '../core/edge.ts';
+import { createReadiness } from '../core/readiness.ts';
+import { createAdmit } from '../inbound/admit.ts';
+import { assertHttpConfig, isLoopbackHost } from '../inbound/http/http-config.ts';
+import { createHttpDoor } from '../inbound/http-door.ts';
+import { createNodeLinks } from '../inbound/node-link/node-links.ts';
+import { createOperatorLinks } from '../inbound/operator-link/operator-links.ts';
+import { createEdgeMetrics } from '../outbound/edge-metrics.ts';
+import { createSecrets } from '../outbound/secrets.ts';
+import { openSqliteStore } from '../outbound/store-sqlite/store.ts';
+import { stateFiles } from '../state-files.ts';
+import { watchConfig } from './config-watch.ts';
+import { numberSettings } from './number-settings.ts';
+
+export const serveCommand: LoadedCommand = { run: runServe };
+
+async function runServe({ options, signal, stdout }: CommandContext): Promise<void> {
+  const file = String(options.config);
+  const flags = parseSettings(
+    String(options.set ?? '')
+      .split('\n')
+      .filter((line) => line !== ''),
+  );
+  const load = () => checked(loadConfig(edgeConfig, { file, env: process.env, flags }));
+  const config = load();
+  if (options.check === true) stdout.write(`${file}: ok\n`);
+  else await serve({ file, config, load }, signal);
+}
+
+export interface ServeInput {
+  config: EdgeConfig;
+  /** Watched, and read again by `load` when it changes. */
+  file: string;
+  load(): EdgeConfig;
+}
+
+/** After the runs were let end by themselves, Nodes have so long to confirm that they stopped the rest. */
+const confirmMs = 2000;
+
+/** Everything that an Edge is, from the disk to the doors, in the order in which it lives. */
+export async function serve({ config, file, load }: ServeInput, signal: AbortSignal): Promise<void> {
+  await using stack = new AsyncDisposableStack();
+  const log = createLog({ name: 'iop-edge', level: config.log.level });
+  const clock = createSystemClock();
+  const health = createReadiness(['store', 'wire']);
+
+  const stateDir = openStateDir(config.state_dir);
+  const files = stateFiles(stateDir);
+  stack.use(lockStateDir(stateDir, 'iop-edge'));
+  const { identity, nodeToken, operatorToken } = readSecrets(files);
+  const store = await openSqliteStore({
+    file: files.store,
+    clock,
+    onProblem(problem) {
+      health.set('store', problem);
+      if (problem !== undefined)
+        log.error({ problem }, 'the store does not work; runs go on without records');
+    },
+  });
+  stack.defer(() => store.close());
+  health.set('store', undefined);
+  if (store.interrupted > 0)
+    log.warn({ runs: store.interrupted }, 'runs of the last process are edge.restarted');
+
+  const edge = createEdge({
+    clock,
+    health,
+    settings: await numberSettings(toSettings(config), store.revisionOf),
+    records: store.records,
+    keys: store.keys,
+    secrets: createSecrets(),
+    newRunId: createRunIdSource(clock),
+    knownNodes: store.identities.names('node'),
+  });
+  const metrics = createEdgeMetrics({ metrics: createMetrics('iop_edge_'), edge, store: store.stats });
+
+  const nodeLinks = createNodeLinks({ nodes: edge.nodes, clock, log });
+  const operatorLinks = createOperatorLinks({ edge, log });
+  const acceptor = createAcceptor({
+    identity,
+    name: config.name,
+    serverInstance: randomBytes(16),
+    crypto: nodeCrypto,
+    clock,
+    admit: createAdmit({
+      identities: store.identities,
+      nodeToken,
+      operatorToken,
+      heartbeatMs: () => edge.settings().limits.heartbeatMs,
+      fleetSize: () => edge.nodes.size,
+    }),
+    onLink: (link) => (link.peer.role === Role.OPERATOR ? operatorLinks : nodeLinks).open(link),
+    onRejected({ code, message, name, instance, transport, cause }) {
+      const from = { code, name, instance, address: transport.address };
+      if (cause === undefined) log.warn({ ...from, reason: message }, 'a link was refused');
+      else
+        log.error({ ...from, reason: message, cause: String(cause) }, 'a link was refused because of a bug');
+    },
+  });
+  const onTransport = acceptor.accept;
+  const local = await listenUnix({ path: files.operatorSocket, onTransport });
+  stack.defer(() => local.close());
+  const wire = await listenTcp({ ...config.wire, identity, onTransport });
+  stack.defer(() => wire.close());
+  health.set('wire', undefined);
+
+  const drainMs = config.limits.drain;
+  const http = createHttpDoor({
+    edge,
+    config: toHttpConfig(config, drainMs + confirmMs + 500),
+    log,
+    metrics,
+    clock,
+  });
+  const httpAddress = await http.listen();
+  stack.defer(watchConfig({ file, config, load, revisionOf: store.revisionOf, edge, log }));
+  const pin = nodeCrypto.pinOf(identity.publicKey);
+  log.info({ edge: config.name, wire: wire.address, http: httpAddress, stateDir, pin }, 'iop-edge serves');
+
+  await aborted(signal);
+  log.info({ ...edge.gauges() }, 'iop-edge is stopping');
+  const answered = http.close();
+  await edge.stop({ drainMs, confirmMs });
+  acceptor.close('the Edge is stopping', spreadMs(edge.nodes.size));
+  await answered;
+  log.info({}, 'iop-edge has stopped');
+}
+
+/** What the schema cannot say. */
+function checked(config: EdgeConfig): EdgeConfig {
+  assertHttpConfig(toHttpConfig(config, 0));
+  const { host, tls } = config.wire;
+  if (tls || isLoopbackHost(host)) return config;
+  const message = `wire.tls: false is accepted on loopback only, but wire.host is ${host}; remove it, or use 127.0.0.1`;
+  throw new IopError({ kind: 'invalid', code: 'config.invalid', message });
+}
+
+function readSecrets(files: ReturnType<typeof stateFiles>): {
+  identity: Identity;
+  nodeToken: string;
+  operatorToken: string;
+} {
+  const missing = [files.identity, files.nodeToken, files.operatorToken].find((file) => !existsSync(file));
+  if (missing !== undefined) {
+    const message = `${missing} is not there; run \`iop-edge init --state-dir DIR\` for this state directory first`;
+    throw new IopError({
+      kind: 'invalid',
+      code: 'config.not-initialised',
+      message,
+      details: { path: missing },
+    });
+  }
+  return {
+    identity: loadIdentity(readSecretFile(files.identity)),
+    nodeToken: readSecretFile(files.nodeToken),
+    operatorToken: readSecretFile(files.operatorToken),
+  };
+}
+
+/** So that a fleet does not come back all at once: the whole of it within fleet / 250 seconds. */
+function spreadMs(fleetSize: number): number {
+  return Math.min(60_000, fleetSize * 4);
+}
+
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) resolve();
+    else signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+}

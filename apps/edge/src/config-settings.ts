@@ -1,0 +1,78 @@
+import type { EdgeConfig } from './config.ts';
+import type { EdgeSettings, Limits, ModelSettings } from './core/settings.ts';
+import type { HttpConfig } from './inbound/http/http-config.ts';
+import type { AdapterOptions, AdapterSettings, TargetSettings } from './ports/node-link.ts';
+
+/** The part of edge.yaml that can change while the Edge runs, without its number. */
+export function toSettings(config: EdgeConfig): Omit<EdgeSettings, 'revision'> {
+  return {
+    adapters: config.adapters.map(toAdapter),
+    models: config.models.map(toModel),
+    limits: toLimits(config.limits),
+  };
+}
+
+/** The part of edge.yaml that takes a restart to change. */
+export function fixedPart({ name, state_dir, wire, http, log }: EdgeConfig): string {
+  return JSON.stringify({ name, state_dir, wire, http, log });
+}
+
+export function toHttpConfig({ http }: EdgeConfig, closeGraceMs: number): HttpConfig {
+  const { host, port, auth } = http;
+  const times = { closeGraceMs };
+  return { host, port, auth, corsOrigins: http.cors_origins, bodyLimitBytes: http.body_limit, times };
+}
+
+function toAdapter(adapter: EdgeConfig['adapters'][number]): AdapterSettings {
+  const { name, nodes, concurrency } = adapter;
+  return { name, nodes, concurrency, targets: toTargets(adapter), options: toOptions(adapter) };
+}
+
+function toTargets(adapter: EdgeConfig['adapters'][number]): TargetSettings[] {
+  if (adapter.kind === 'vllm') return adapter.targets.map(({ name, concurrency }) => ({ name, concurrency }));
+  return adapter.targets.map(({ name, concurrency, script }) =>
+    script === undefined
+      ? { name, concurrency }
+      : { name, concurrency, mockScriptJson: JSON.stringify(script) },
+  );
+}
+
+function toOptions(adapter: EdgeConfig['adapters'][number]): AdapterOptions {
+  if (adapter.kind === 'mock') return { kind: 'mock' };
+  return {
+    kind: 'vllm',
+    baseUrl: adapter.base_url,
+    connectTimeoutMs: adapter.connect_timeout,
+    firstByteTimeoutMs: adapter.first_byte_timeout,
+    idleTimeoutMs: adapter.idle_timeout,
+    ...(adapter.api_key_file === undefined ? {} : { apiKeyFile: adapter.api_key_file }),
+  };
+}
+
+/** `checkReferences` has seen to it that one of the two forms is whole. */
+function toModel({
+  name,
+  adapter,
+  target,
+  fallback,
+  concurrency,
+}: EdgeConfig['models'][number]): ModelSettings {
+  if (fallback !== undefined) return { kind: 'fallback', name, fallback };
+  return { kind: 'target', name, adapter: adapter ?? '', target: target ?? '', concurrency };
+}
+
+function toLimits(limits: EdgeConfig['limits']): Limits {
+  return {
+    queue: limits.queue,
+    queueWaitMs: limits.queue_wait,
+    nodeConcurrency: limits.node_concurrency,
+    heartbeatMs: limits.heartbeat,
+    lostAfterMs: limits.lost_after,
+    redispatchAfterMs: limits.redispatch_after,
+    orphanAfterMs: limits.orphan_after,
+    stallAfterMs: limits.stall_after,
+    runDeadlineMs: limits.run_deadline,
+    stopAfterMs: limits.stop_after,
+    attempts: limits.attempts,
+  };
+}

@@ -1,0 +1,132 @@
+import { isName } from '@iop/domain';
+import { type ConfigOf, defineConfig, durationMs, logSection, port, section, sizeBytes } from '@iop/shell';
+import { z } from 'zod';
+import { checkReferences } from './config-references.ts';
+
+const name = z.string().refine(isName, 'expected a name such as gpu-1: lower case letters, digits, . _ -');
+const count = z.int().min(0).max(1_000_000);
+const concurrency = count.default(0).describe('Runs at once on each Node; 0: no limit.');
+const nodes = z
+  .array(z.string().min(1))
+  .min(1)
+  .default(['*'])
+  .describe('Which Nodes are given it: names, `label=value`, or "*" for all.');
+
+const target = z.strictObject({
+  name: z.string().min(1).describe('As the upstream calls it.'),
+  concurrency,
+});
+
+const mockAdapter = z.strictObject({
+  name: name.describe('Unique among the adapters; `name/target` means this adapter only.'),
+  kind: z.literal('mock'),
+  nodes,
+  concurrency,
+  targets: z
+    .array(
+      target.extend({
+        script: z
+          .record(z.string(), z.unknown())
+          .optional()
+          .describe('What it plays when a prompt carries no script of its own.'),
+      }),
+    )
+    .default([])
+    .describe('None: the target `echo`.'),
+});
+
+const vllmAdapter = z.strictObject({
+  name: name.describe('Unique among the adapters; `name/target` means this adapter only.'),
+  kind: z.literal('vllm').describe('Any server of the OpenAI dialect: vLLM, llama.cpp, SGLang, LM Studio.'),
+  nodes,
+  base_url: z
+    .string()
+    .refine(isHttpUrl, 'expected an address such as http://127.0.0.1:8000/v1, as the Node reaches it')
+    .describe('Up to and including /v1, as the Node reaches it.'),
+  api_key_file: z.string().min(1).optional().describe('File on the Node that holds the key of the upstream.'),
+  concurrency,
+  targets: z
+    .array(target)
+    .default([])
+    .describe('Limits of single targets; all that the upstream has are offered.'),
+  connect_timeout: durationMs.prefault(0).describe('0: the default of the Node.'),
+  first_byte_timeout: durationMs
+    .prefault(0)
+    .describe('From the request to the first byte of the answer; 0: the default of the Node.'),
+  idle_timeout: durationMs
+    .prefault(0)
+    .describe('Between two pieces of an answer; 0: the default of the Node.'),
+});
+
+const model = z.strictObject({
+  name: z.string().min(1).max(256).describe('The public name.'),
+  adapter: name.optional().describe('With `target`: what the name stands for.'),
+  target: z.string().min(1).optional().describe('As the upstream calls it.'),
+  fallback: z
+    .array(z.string().min(1))
+    .min(1)
+    .optional()
+    .describe('Instead of adapter and target: names; the first one that has a Node up is meant.'),
+  concurrency,
+});
+
+/** edge.yaml: the truth about one Edge. */
+export const edgeConfig = defineConfig({
+  program: 'iop-edge',
+  envPrefix: 'IOP_EDGE_',
+  schema: z
+    .strictObject({
+      name: name.describe('For people: which Edge this is.'),
+      state_dir: z.string().min(1).describe('Identity, tokens and store, made by `iop-edge init`.'),
+      wire: section({
+        host: z.string().min(1).default('127.0.0.1').describe('Where Nodes and operators dial.'),
+        port: port.default(7400),
+        tls: z.boolean().default(true).describe('False is accepted on loopback only.'),
+      }),
+      http: section({
+        host: z.string().min(1).default('127.0.0.1').describe('Where callers of the OpenAI door connect.'),
+        port: port.default(7480),
+        auth: z.enum(['keys', 'none']).default('keys').describe('`none` is accepted on loopback only.'),
+        cors_origins: z
+          .array(z.string().min(1))
+          .default([])
+          .describe('Origins of browsers that may call; "*": all.'),
+        body_limit: sizeBytes.prefault('32MiB').describe('Longest request body.'),
+      }),
+      adapters: z.array(z.discriminatedUnion('kind', [mockAdapter, vllmAdapter])).default([]),
+      models: z.array(model).default([]).describe('Public names; a target without one goes by its own.'),
+      limits: section({
+        queue: count.default(256).describe('Runs that may wait for a place.'),
+        queue_wait: durationMs.prefault('60s').describe('How long one may wait.'),
+        node_concurrency: count.default(0).describe('Runs at once on one Node; 0: no limit.'),
+        heartbeat: durationMs.prefault('10s').describe('Pings on a link; rarer when there are many Nodes.'),
+        lost_after: durationMs.prefault('15s').describe('A run whose Node is away so long is lost.'),
+        redispatch_after: durationMs
+          .prefault('300ms')
+          .describe('A run without content whose Node is away so long starts on another one.'),
+        orphan_after: durationMs
+          .prefault('10s')
+          .describe('A Node without a link stops its runs after this; shorter than lost_after.'),
+        stall_after: durationMs
+          .prefault('60s')
+          .describe('A run whose caller takes nothing for so long is ended.'),
+        run_deadline: durationMs.prefault(0).describe('Longest life of a run; 0: no limit.'),
+        stop_after: durationMs
+          .prefault('10s')
+          .describe('A Node that does not confirm a cancel for so long is no longer waited for.'),
+        attempts: z.int().min(1).max(100).default(3).describe('Dispatches of one run.'),
+        drain: durationMs
+          .prefault('3s')
+          .describe('When the Edge is stopped, runs may end by themselves so long.'),
+      }),
+      log: logSection,
+    })
+    .superRefine(checkReferences),
+});
+
+export type EdgeConfig = ConfigOf<typeof edgeConfig>;
+
+function isHttpUrl(text: string): boolean {
+  const url = URL.parse(text);
+  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
+}
