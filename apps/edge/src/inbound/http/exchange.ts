@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '@iop/domain';
+import { canFrame, frameChunk, joinPieces } from './chunk-framing.ts';
 import type { ConnectionWatch, Watched } from './connection-watch.ts';
 import type { Cors } from './cors.ts';
 import type { HttpTimes } from './http-config.ts';
@@ -28,6 +29,9 @@ export interface ExchangeInit {
 /** More than this may not fit the kernel's buffer, so its leaving has to be watched. */
 const surelySentBytes = 16 * 1024;
 
+/** Up to here the head and the body leave in one string more cheaply than in two buffers. */
+const joinedBytes = 4096;
+
 /**
  * One request and its one answer.
  *
@@ -45,6 +49,7 @@ export class Exchange implements Watched {
   readonly #host: ExchangeHost;
   readonly #startedMs: number;
   #over = false;
+  #hasWritten = false;
 
   constructor(host: ExchangeHost, init: ExchangeInit) {
     this.#host = host;
@@ -72,7 +77,22 @@ export class Exchange implements Watched {
     head.push(...this.#host.cors.headers(this.req));
     if (this.#host.closing && !fields.includes('connection')) head.push('connection', 'close');
     this.res.writeHead(status, head);
-    this.#host.meter.firstByte(this.route, this.#host.clock.now() - this.#startedMs);
+  }
+
+  /**
+   * Bytes of an answer whose end is not known yet.
+   *
+   * @param drained called once, when false was returned and the connection has room again
+   * @returns false: the connection is full
+   */
+  write(pieces: readonly Uint8Array[], drained: () => void): boolean {
+    const frame = this.#hasWritten && canFrame(this.res) ? frameChunk(pieces) : undefined;
+    const sink = frame === undefined ? this.res : this.req.socket;
+    if (!this.#hasWritten) this.#host.meter.firstByte(this.route, this.#host.clock.now() - this.#startedMs);
+    this.#hasWritten = true;
+    if (sink.write(frame ?? joinPieces(pieces))) return true;
+    sink.once('drain', drained);
+    return false;
   }
 
   /** A whole answer: its length is known, so nobody can take a part of it for all. */
@@ -111,7 +131,8 @@ export class Exchange implements Watched {
   /** The answer is whole, as far as this side is concerned. */
   end(last?: string | Uint8Array): void {
     if (this.#over) return;
-    this.res.end(last);
+    if (last instanceof Uint8Array && last.length <= joinedBytes) this.res.end(toLatin1(last), 'latin1');
+    else this.res.end(last);
     this.#close(this.res.statusCode);
     const { socket } = this.req;
     if ((last?.length ?? 0) + socket.writableLength > surelySentBytes) this.#cutUnread();
@@ -142,6 +163,11 @@ export class Exchange implements Watched {
     const cancel = this.#host.clock.after(this.#host.times.unreadMs, () => this.req.socket.destroy());
     this.res.once('close', cancel);
   }
+}
+
+/** Every byte as the character of that number, so that nothing of it changes. */
+function toLatin1(bytes: Uint8Array): string {
+  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
 }
 
 function nothing(): void {}

@@ -15,7 +15,7 @@ export interface OutletInit {
  *
  * U1: window is given back only for what the connection has taken; while it is blocked nothing is, so
  *     a caller that does not read holds at most one window here.
- * U2: bytes leave in the order and in the pieces' whole; nothing is inserted between two of one push.
+ * U2: what was pushed in one piece leaves in one piece, in the order in which it came.
  */
 export class Outlet {
   readonly #init: OutletInit;
@@ -70,7 +70,7 @@ export class Outlet {
     const { exchange } = this.#init;
     if (exchange.isOver) return;
     this.#begin();
-    exchange.end(this.#take());
+    exchange.end(this.#pending.length === 0 ? undefined : Buffer.concat(this.#pending));
   }
 
   flush(): void {
@@ -79,14 +79,14 @@ export class Outlet {
     if (this.#isBlocked || exchange.isOver) return;
     this.#givenBytes += this.#owedBytes;
     this.#owedBytes = 0;
-    const bytes = this.#take();
-    if (bytes !== undefined) {
+    const pieces = this.#pending;
+    if (pieces.length > 0) {
+      this.#pending = [];
       this.#begin();
       this.#lastWriteMs = clock.now();
-      this.#isBlocked = !exchange.res.write(bytes);
+      this.#isBlocked = !exchange.write(pieces, this.#drained);
     }
-    if (this.#isBlocked) exchange.res.once('drain', this.#drained);
-    else this.#giveBack();
+    if (!this.#isBlocked) this.#giveBack();
   }
 
   #schedule(): void {
@@ -97,13 +97,6 @@ export class Outlet {
 
   #begin(): void {
     if (!this.#init.exchange.hasBegun) this.#init.exchange.writeHead(200, this.#init.fields);
-  }
-
-  #take(): Uint8Array | undefined {
-    const pending = this.#pending;
-    if (pending.length === 0) return undefined;
-    this.#pending = [];
-    return pending.length === 1 ? pending[0] : Buffer.concat(pending);
   }
 
   #giveBack(): void {
