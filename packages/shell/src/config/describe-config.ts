@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { type ConfigDeclaration, envNameOf } from './declaration.ts';
-import { type ConfigKey, listKeys } from './keys.ts';
+import { type Choice, type ConfigKey, listKeys } from './keys.ts';
 import { formatValue } from './pieces.ts';
 import { defaultOf, literalsOf, metaOf, shapeOf, unwrap } from './shape.ts';
 
@@ -20,7 +20,25 @@ export interface ConfigRow {
 }
 
 export function describeConfig(declaration: ConfigDeclaration): ConfigRow[] {
-  return listKeys(declaration.schema).map((key) => toRow(declaration, key));
+  const rows = new Map<string, ConfigRow>();
+  const counts = new Map<string, number>();
+  for (const key of listKeys(declaration.schema)) {
+    const row = toRow(declaration, key);
+    // What says the same in several options is one row, and in all of them needs no condition.
+    const same = JSON.stringify({ ...row, when: undefined });
+    const before = rows.get(same);
+    const count = (counts.get(same) ?? 0) + 1;
+    counts.set(same, count);
+    rows.set(
+      same,
+      before === undefined ? row : { ...row, when: joinWhen(before, row, count === key.options) },
+    );
+  }
+  return [...rows.values()];
+}
+
+function joinWhen(before: ConfigRow, row: ConfigRow, inAll: boolean): string | undefined {
+  return inAll || before.when === undefined ? undefined : `${before.when} or ${row.when}`;
 }
 
 /** The reference as a Markdown page. */
@@ -58,13 +76,21 @@ function toRow(declaration: ConfigDeclaration, key: ConfigKey): ConfigRow {
   const value = defaultOf(key.schema);
   return {
     path: key.path.join('.').replaceAll('.[]', '[]'),
-    type: key.choices === undefined ? typeOf(key.schema) : listWords(key.choices),
+    type: key.choices === undefined ? typeOf(key.schema) : listWords(key.choices.map(({ value }) => value)),
     required: key.required,
     default: value === undefined ? undefined : formatValue(value, metaOf(key.schema, 'unit')),
     env: settable ? envNameOf(declaration, key.path) : undefined,
     when: key.when,
-    summary: metaOf(key.schema, 'description') ?? '',
+    summary: key.choices === undefined ? (metaOf(key.schema, 'description') ?? '') : choiceWords(key.choices),
   };
+}
+
+/** `vllm`: any server of the OpenAI dialect. */
+function choiceWords(choices: readonly Choice[]): string {
+  const known = choices
+    .filter((choice) => choice.summary !== '')
+    .map(({ value, summary }) => `\`${value}\`: ${summary}`);
+  return known.length === 0 ? 'Which of these it is; decides what other keys there are.' : known.join(' ');
 }
 
 function typeOf(schema: z.core.$ZodType): string {

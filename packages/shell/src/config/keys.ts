@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { isOptional, keysOf, literalsOf, type Shape, shapeOf } from './shape.ts';
+import { isOptional, keysOf, literalsOf, metaOf, type Shape, shapeOf } from './shape.ts';
 
 /** One key of a configuration, with where it stands. */
 export interface ConfigKey {
@@ -9,8 +9,15 @@ export interface ConfigKey {
   required: boolean;
   /** Only with this choice: `kind: vllm`. */
   when?: string;
-  /** Of the key that chooses: what it may be. */
-  choices?: readonly string[];
+  /** Of a key with `when`: how many options the choice has. */
+  options?: number;
+  /** Of the key that chooses: what it may be, and what that means. */
+  choices?: readonly Choice[];
+}
+
+export interface Choice {
+  value: string;
+  summary: string;
 }
 
 /** All keys that hold values, in the order of the declaration. */
@@ -43,7 +50,7 @@ function childrenOf(key: ConfigKey): ConfigKey[] | undefined {
 /** The keys of all options of a choice; one that means the same in every option is listed once. */
 function listChoiceKeys(parent: ConfigKey, choice: Extract<Shape, { kind: 'choice' }>): ConfigKey[] {
   const keySets = choice.options.map(keysOf);
-  const choices = keySets.flatMap((keys) => literalsOf(keys[choice.by]));
+  const choices = keySets.flatMap((keys) => toChoices(keys[choice.by]));
   const isShared = (name: string, schema: z.core.$ZodType): boolean =>
     name === choice.by || keySets.every((keys) => keys[name] === schema);
   const found = new Map<string, ConfigKey>();
@@ -51,11 +58,16 @@ function listChoiceKeys(parent: ConfigKey, choice: Extract<Shape, { kind: 'choic
     const when = `${choice.by}: ${literalsOf(keys[choice.by]).join(' | ')}`;
     for (const [name, schema] of Object.entries(keys)) {
       const shared = isShared(name, schema);
-      const key = { ...child(parent, name, schema), ...(shared ? {} : { when }) };
+      const key = { ...child(parent, name, schema), ...(shared ? {} : { when, options: keySets.length }) };
       found.set(shared ? name : `${when}/${name}`, name === choice.by ? { ...key, choices } : key);
     }
   }
   return [...found.values()];
+}
+
+function toChoices(schema: z.core.$ZodType | undefined): Choice[] {
+  const summary = schema === undefined ? '' : (metaOf(schema, 'description') ?? '');
+  return literalsOf(schema).map((value) => ({ value, summary }));
 }
 
 function child(parent: ConfigKey, name: string, schema: z.core.$ZodType): ConfigKey {
@@ -63,7 +75,7 @@ function child(parent: ConfigKey, name: string, schema: z.core.$ZodType): Config
     path: [...parent.path, name],
     schema,
     required: !isOptional(schema),
-    ...(parent.when === undefined ? {} : { when: parent.when }),
+    ...(parent.when === undefined ? {} : { when: parent.when, options: parent.options ?? 1 }),
   };
 }
 

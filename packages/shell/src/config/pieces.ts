@@ -37,8 +37,7 @@ export const hostPort = z
   })
   .meta({ unit: 'host:port' });
 
-/** A TCP port; 0: any free one. */
-export const port = z.int().min(0).max(65_535);
+export const port = z.int().min(0).max(65_535).describe('A TCP port; 0: any free one.');
 
 /** A part of a configuration whose keys all have defaults, so that it may be left out. */
 export function section<T extends z.core.$ZodLooseShape>(keys: T) {
