@@ -23,6 +23,5 @@ async function main(argv: readonly string[]): Promise<number> {
 
 process.exitCode = await main(process.argv.slice(2)).catch((error: unknown) => {
   console.error(error instanceof Error ? error.message : error);
-  if (error instanceof Error && error.cause !== undefined) console.error(String(error.cause));
   return 70;
 });

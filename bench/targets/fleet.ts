@@ -2,6 +2,7 @@ import { mkdirSync, openSync } from 'node:fs';
 import { join } from 'node:path';
 import { startDirect } from './direct.ts';
 import { startIop } from './iop.ts';
+import { logTails } from './log-tails.ts';
 import { startNginx } from './nginx.ts';
 import { startPassthrough } from './passthrough.ts';
 import { startPortkey } from './portkey.ts';
@@ -38,14 +39,20 @@ export class Fleet {
   async #add(name: TargetName, options: FleetOptions): Promise<void> {
     const scratchDir = join(options.scratchDir, name);
     mkdirSync(scratchDir, { mode: 0o700 });
-    const target = await starters(options)[name]({
-      mockPort: options.mockPort,
-      cpu: options.cpu,
-      scratchDir,
-      openLog: (log) => openSync(join(scratchDir, `${log}.log`), 'a'),
-    });
-    this.targets.push(target);
-    await awaitReady(target, scratchDir);
+    try {
+      const target = await starters(options)[name]({
+        mockPort: options.mockPort,
+        cpu: options.cpu,
+        scratchDir,
+        openLog: (log) => openSync(join(scratchDir, `${log}.log`), 'a'),
+      });
+      this.targets.push(target);
+      await awaitReady(target);
+    } catch (error) {
+      throw new Error(`${name} could not be started: ${String(error)}\n${logTails(scratchDir)}`, {
+        cause: error,
+      });
+    }
   }
 }
 

@@ -1,19 +1,17 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { sleep } from '../load/sleep.ts';
 import { answerMark } from '../mock/answers.ts';
 import type { Target } from './target.ts';
 
-const limitMs = 20_000;
+const limitMs = 60_000;
 
 /** Up when it has passed on a whole answer. */
-export async function awaitReady(target: Target, logDir: string): Promise<void> {
+export async function awaitReady(target: Target): Promise<void> {
   let last = 'nothing was tried';
   for (const untilMs = performance.now() + limitMs; performance.now() < untilMs; await sleep(50)) {
     last = await tryOnce(target);
     if (last === '') return;
   }
-  throw new Error(`${target.name} was not ready after ${limitMs} ms: ${last}\n${logTails(logDir)}`);
+  throw new Error(`${target.name} was not ready after ${limitMs} ms: ${last}`);
 }
 
 /** @returns what was wrong; empty when nothing was */
@@ -30,11 +28,4 @@ async function tryOnce({ place }: Target): Promise<string> {
   } catch (error) {
     return String(error);
   }
-}
-
-function logTails(dir: string): string {
-  return readdirSync(dir)
-    .filter((name) => name.endsWith('.log'))
-    .map((name) => `--- ${name}\n${readFileSync(join(dir, name), 'utf8').slice(-1500)}`)
-    .join('\n');
 }
