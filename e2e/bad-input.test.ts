@@ -7,10 +7,10 @@ import { within } from './harness/eventually.ts';
 import { type Answer, call } from './harness/http.ts';
 import { at, openScene, type Scene } from './harness/scene.ts';
 
-const limit = { timeout: 20_000 };
+const limit = { timeout: 60_000 };
 const messages = [{ role: 'user', content: 'hi' }];
 
-describe('bad input at the OpenAI door', { timeout: 120_000 }, () => {
+describe('bad input at the OpenAI door', { timeout: 300_000 }, () => {
   let scene: Scene;
   before(async () => {
     scene = await openScene();

@@ -11,9 +11,9 @@ import type { Upstream } from './harness/upstream.ts';
 import type { UpstreamAct } from './harness/upstream-act.ts';
 
 const promptness = 250;
-const limit = { timeout: 20_000 };
+const limit = { timeout: 60_000 };
 
-describe('F14: a caller that hangs up', { timeout: 120_000 }, () => {
+describe('F14: a caller that hangs up', { timeout: 300_000 }, () => {
   let scene: Scene;
   let upstream: Upstream;
   before(async () => {

@@ -6,10 +6,12 @@ import { call } from './harness/http.ts';
 import { at, openScene, type Scene } from './harness/scene.ts';
 import { finishChunk } from './harness/upstream-act.ts';
 
-const limit = { timeout: 20_000 };
+const limit = { timeout: 60_000 };
 
 for (const tls of [true, false]) {
-  describe(`a chat request ${tls ? 'over a TLS link' : 'over a plaintext link'}`, { timeout: 60_000 }, () => {
+  describe(`a chat request ${tls ? 'over a TLS link' : 'over a plaintext link'}`, {
+    timeout: 300_000,
+  }, () => {
     let scene: Scene;
     before(async () => {
       scene = await openScene({ tls });

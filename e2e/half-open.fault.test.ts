@@ -55,7 +55,7 @@ describe('F4: a half-open link', { timeout: 240_000, ...(skip !== undefined && {
 
   async function healed() {
     space.heal();
-    await edge.nodesReady(['n1'], 40_000);
+    await edge.nodesReady(['n1']);
     upstream.act({ kind: 'json', content: 'healed' });
     assert.equal(contentOf((await chat(edge).answer).text), 'healed');
   }

@@ -9,7 +9,7 @@ import { call } from './harness/http.ts';
 import { livingPids, startProgram } from './harness/program.ts';
 import { startUpstream } from './harness/upstream.ts';
 
-const limit = { timeout: 20_000 };
+const limit = { timeout: 60_000 };
 const ask = JSON.stringify({ model: 'm', stream: true, messages: [{ role: 'user', content: 'hi' }] });
 
 test('the scripted upstream streams at a pace and ends with [DONE]', limit, async () => {

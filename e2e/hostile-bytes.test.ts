@@ -37,7 +37,7 @@ const openings: { name: string; bytes: Buffer }[] = [
   { name: 'an HTTP request', bytes: Buffer.from('GET / HTTP/1.1\r\nhost: x\r\n\r\n') },
 ];
 
-describe('F16: hostile bytes at a working Edge', { timeout: 180_000 }, () => {
+describe('F16: hostile bytes at a working Edge', { timeout: 300_000 }, () => {
   for (const tls of [true, false]) {
     describe(tls ? 'whose wire port speaks TLS' : 'whose wire port is plaintext', () => {
       let scene: Scene;

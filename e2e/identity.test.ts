@@ -11,11 +11,11 @@ import { createNode } from './harness/node.ts';
 import { openWorld, type World } from './harness/world.ts';
 import { startImpostor } from './peers/impostor.ts';
 
-const limit = { timeout: 30_000 };
+const limit = { timeout: 60_000 };
 const wrongPin = `sha256:${'ab'.repeat(32)}`;
 
 for (const tls of [true, false]) {
-  describe(`identity over a ${tls ? 'TLS' : 'plaintext'} link`, { timeout: 120_000 }, () => {
+  describe(`identity over a ${tls ? 'TLS' : 'plaintext'} link`, { timeout: 300_000 }, () => {
     let world: World;
     let edge: Edge;
     before(async () => {
@@ -103,7 +103,7 @@ for (const tls of [true, false]) {
   });
 }
 
-describe('an Edge whose store is away', { timeout: 60_000 }, () => {
+describe('an Edge whose store is away', { timeout: 300_000 }, () => {
   let world: World;
   let edge: Edge;
   before(async () => {

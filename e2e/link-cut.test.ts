@@ -6,7 +6,7 @@ import { after, before, describe, test } from 'node:test';
 import { cutOffsets, measureLink, playCut } from './harness/link-cut.ts';
 import { at, openScene, type Scene } from './harness/scene.ts';
 
-describe('F3: a link that is cut in the middle of a streamed answer', { timeout: 180_000 }, () => {
+describe('F3: a link that is cut in the middle of a streamed answer', { timeout: 300_000 }, () => {
   // Each Node is cut a few times only: its back-off grows with every cut until a minute of health.
   const nodes = ['n1', 'n2', 'n3', 'n4'];
   for (const tls of [false, true]) {

@@ -6,10 +6,10 @@ import { at, openScene, type Scene } from './harness/scene.ts';
 import type { Upstream } from './harness/upstream.ts';
 import { chatAnswer, contentChunk } from './harness/upstream-act.ts';
 
-const limit = { timeout: 20_000 };
+const limit = { timeout: 60_000 };
 const ask = { model: 'm', messages: [{ role: 'user' as const, content: 'hi' }] };
 
-describe('the openai client', { timeout: 60_000 }, () => {
+describe('the openai client', { timeout: 300_000 }, () => {
   let scene: Scene;
   let upstream: Upstream;
   let client: OpenAI;

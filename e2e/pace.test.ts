@@ -8,10 +8,10 @@ import { chat } from './harness/chat.ts';
 import type { Piece } from './harness/http.ts';
 import { at, openScene, type Scene } from './harness/scene.ts';
 
-const limit = { timeout: 30_000 };
+const limit = { timeout: 60_000 };
 
 for (const tls of [true, false]) {
-  describe(`F28: small pieces over a ${tls ? 'TLS' : 'plaintext'} link`, { timeout: 120_000 }, () => {
+  describe(`F28: small pieces over a ${tls ? 'TLS' : 'plaintext'} link`, { timeout: 300_000 }, () => {
     let scene: Scene;
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     before(async () => {

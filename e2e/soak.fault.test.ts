@@ -58,7 +58,7 @@ describe(`F32: a soak with seed ${seed}`, { timeout: 300_000 }, () => {
     t.diagnostic(JSON.stringify(tally));
     assert.ok(tally.whole > 100);
 
-    await scene.edge.nodesReady(['n1', 'n2', 'n3'], 30_000);
+    await scene.edge.nodesReady(['n1', 'n2', 'n3']);
     await eventually('nothing is open at the upstreams', 20_000, () =>
       scene.upstreams.every((upstream) => upstream.open() === 0),
     );

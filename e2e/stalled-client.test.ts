@@ -12,7 +12,7 @@ const stalledCount = 20;
 /** Per stalled run: its window of 256 KiB and a megabyte of everything else; once: what a heap moves by itself. */
 const allowedBytes = stalledCount * (256 * 1024 + (1 << 20)) + (24 << 20);
 
-describe('F15: callers that stop reading', { timeout: 120_000 }, () => {
+describe('F15: callers that stop reading', { timeout: 300_000 }, () => {
   let scene: Scene;
   before(async () => {
     scene = await openScene({ limits: { stall_after: '4s' } });

@@ -9,7 +9,7 @@ import { at, openScene, type Scene } from './harness/scene.ts';
 import type { Upstream } from './harness/upstream.ts';
 import type { StreamEnd, UpstreamAct } from './harness/upstream-act.ts';
 
-const limit = { timeout: 20_000 };
+const limit = { timeout: 60_000 };
 const timeouts = { connect_timeout: '1s', first_byte_timeout: '1s', idle_timeout: '1s' };
 
 function errorOf(answer: Answer) {
@@ -20,7 +20,7 @@ function errorOf(answer: Answer) {
   return error;
 }
 
-describe('a broken upstream', { timeout: 120_000 }, () => {
+describe('a broken upstream', { timeout: 300_000 }, () => {
   let scene: Scene;
   let upstream: Upstream;
   before(async () => {
@@ -134,7 +134,7 @@ describe('a broken upstream', { timeout: 120_000 }, () => {
   });
 });
 
-describe('a broken upstream beside a healthy one', { timeout: 120_000 }, () => {
+describe('a broken upstream beside a healthy one', { timeout: 300_000 }, () => {
   let scene: Scene;
   before(async () => {
     scene = await openScene({ nodes: ['n1', 'n2'], vllm: timeouts });

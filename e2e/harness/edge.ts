@@ -77,7 +77,7 @@ export async function createEdge(stateDir: string, config: EdgeConfig): Promise<
         operator.close();
       }
     },
-    nodesReady: (names, timeoutMs = 10_000) => nodesReady(edge, names, timeoutMs),
+    nodesReady: (names, timeoutMs = 60_000) => nodesReady(edge, names, timeoutMs),
     runEnded: (runId, timeoutMs = 5_000) =>
       eventually(`run ${runId} ends`, timeoutMs, async () =>
         (await edge.runs()).find((run) => run.runId === runId && run.end !== undefined),
@@ -110,7 +110,7 @@ function edgeYaml({ stateDir, httpPort, wirePort, config }: YamlInit): string {
 
 function initEdge(stateDir: string): string {
   const args = [edgeMain, 'init', '--state-dir', stateDir, '--name', 'lab', '--json'];
-  const done = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 20_000 });
+  const done = spawnSync(process.execPath, args, { encoding: 'utf8', timeout: 60_000 });
   if (done.status !== 0) throw new Error(`iop-edge init ended with ${done.status}: ${done.stderr}`);
   return (JSON.parse(done.stdout) as { pin: string }).pin;
 }
@@ -120,7 +120,7 @@ async function startEdge(edge: Edge): Promise<void> {
     name: 'edge',
     command: [process.execPath, edgeMain, 'serve', '--config', edge.configFile],
   });
-  await eventually('the Edge is ready', 15_000, async () => {
+  await eventually('the Edge is ready', 60_000, async () => {
     if (!edge.program.running) throw new Error(`the Edge ended:\n${edge.program.lines.join('\n')}`);
     return await call({ url: `${edge.url}/readyz` }).answer.then(
       (answer) => answer.status === 200,

@@ -42,7 +42,7 @@ export async function measureLink(scene: Scene, index: number): Promise<WholeAns
 /** One streamed answer of Node `index` while its link is cut; `onCut` is called at the cut. */
 export async function playCut(scene: Scene, index: number, cut: Cut, onCut?: () => void): Promise<string> {
   prepare(scene);
-  await scene.edge.nodesReady([at(scene.nodes, index).name], 30_000);
+  await scene.edge.nodesReady([at(scene.nodes, index).name]);
   const burnt = at(scene.proxies, index).cutAfter(cut.direction, cut.bytes);
   const asking = ask(scene, index);
   if (onCut !== undefined) void burnt.then(onCut);

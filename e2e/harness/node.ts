@@ -48,10 +48,9 @@ export function createNode(stateDir: string, edge: Edge, config: NodeConfig): No
     configFile,
     program: undefined as unknown as Program,
     start() {
-      node.program = startProgram({
-        name: config.name,
-        command: [nodeMain, 'serve', '--config', configFile],
-      });
+      const prefix = config.prefix ?? [];
+      const command = [...prefix, process.execPath, nodeMain, 'serve', '--config', configFile];
+      node.program = startProgram({ name: config.name, command });
     },
   };
   return node;

@@ -43,7 +43,7 @@ export function openWorld(): World {
       const node = createNode(join(dir, `node-${config.name}`), edge, config);
       world.defer(async () => void (await node.program?.stop()));
       node.start();
-      if (ready) await edge.nodesReady([config.name]);
+      if (ready) await edge.nodesReady([config.name]).catch((cause) => failWith(cause, node));
       return node;
     },
     async proxy(targetPort) {
@@ -67,4 +67,11 @@ export function openWorld(): World {
     },
   };
   return world;
+}
+
+/** A Node that does not come tells why in its own words. */
+function failWith(cause: Error, { program }: Node): never {
+  throw new Error(`${cause.message}; ${program.name} printed last:\n${program.lines.slice(-10).join('\n')}`, {
+    cause,
+  });
 }
