@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '@iop/domain';
+import type { Log, LogFields } from '@iop/shell';
 import { canFrame, frameChunk, joinPieces } from './chunk-framing.ts';
 import type { ConnectionWatch, Watched } from './connection-watch.ts';
 import type { Cors } from './cors.ts';
@@ -11,6 +12,7 @@ import { discardBody, isBodyLeft } from './request-body.ts';
 /** What all exchanges of one port share. */
 export interface ExchangeHost {
   readonly clock: Clock;
+  readonly log: Log;
   readonly times: HttpTimes;
   readonly cors: Cors;
   readonly watch: ConnectionWatch;
@@ -102,6 +104,12 @@ export class Exchange implements Watched {
     this.end(body);
   }
 
+  /** An answer that has no body by its nature. */
+  empty(status: 204, fields: readonly string[]): void {
+    this.writeHead(status, fields);
+    this.end();
+  }
+
   json(status: number, value: unknown, fields: readonly string[] = []): void {
     this.answer(status, ['content-type', 'application/json', ...fields], JSON.stringify(value));
   }
@@ -149,13 +157,23 @@ export class Exchange implements Watched {
     if (this.#over) return;
     this.#over = true;
     this.#host.meter.callerGone(this.route);
+    this.#host.log.debug(this.labels(), 'the caller went away');
     this.onGone();
   }
 
+  /** What finds it again in a log. */
+  labels(): LogFields {
+    const { route, requestId, runId, node } = this;
+    return { route, requestId, ...(runId !== undefined && { runId }), ...(node !== undefined && { node }) };
+  }
+
   #close(status: number): void {
+    const { watch, meter, log, clock } = this.#host;
     this.#over = true;
-    this.#host.watch.delete(this.req.socket, this);
-    this.#host.meter.answered(this.route, status, this.#host.clock.now() - this.#startedMs);
+    watch.delete(this.req.socket, this);
+    const tookMs = clock.now() - this.#startedMs;
+    meter.answered(this.route, status, tookMs);
+    log.debug({ ...this.labels(), status, tookMs }, 'answered');
   }
 
   /** A caller that never reads must not hold memory for ever. */

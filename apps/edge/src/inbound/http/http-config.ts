@@ -44,13 +44,21 @@ export function httpTimes(config: HttpConfig): HttpTimes {
   return { ...defaults, ...config.times };
 }
 
-/** @throws IopError `config.invalid` when the port would be open to a network without keys */
+/** @throws IopError `config.invalid` when the port would be open to everybody */
 export function assertHttpConfig(config: HttpConfig): void {
-  if (config.auth === 'keys' || isLoopbackHost(config.host)) return;
+  if (config.auth === 'keys') return;
+  if (!isLoopbackHost(config.host)) {
+    refuse(`on loopback only, but http.host is ${config.host}; use auth: keys, or host: 127.0.0.1`);
+  }
+  // Every page that the user visits could call: the browser is on this machine.
+  if (config.corsOrigins.includes('*')) refuse('with named origins only; name them in http.cors_origins');
+}
+
+function refuse(rule: string): never {
   throw new IopError({
     kind: 'invalid',
     code: 'config.invalid',
-    message: `http.auth: none is accepted on loopback only, but http.host is ${config.host}; use auth: keys, or host: 127.0.0.1`,
+    message: `http.auth: none is accepted ${rule}`,
   });
 }
 

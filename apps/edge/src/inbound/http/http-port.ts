@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import type { CheckCaller } from './caller.ts';
 import { Exchange, type ExchangeHost } from './exchange.ts';
 import type { HttpTimes } from './http-config.ts';
+import type { Refusal } from './refusal.ts';
 import type { RouteTable } from './route-table.ts';
 
 /** A door's routes on the port that all doors share. */
@@ -22,6 +23,8 @@ export interface HttpPort {
    * first. `rest` is what a `*` at the end of `url` stands for, decoded.
    */
   route(method: 'GET' | 'POST', url: string, take: Take): void;
+  /** Runs what answers `exchange`; a bug in it costs this exchange and no other. */
+  guard(exchange: Exchange, answer: () => void): void;
 }
 
 export type Take = (exchange: Exchange, rest: string) => void;
@@ -38,12 +41,23 @@ export interface PortInit {
 
 export function createHttpPort(init: PortInit): HttpPort {
   const { server, host, log, bodyLimitBytes, checkCaller, requestId, table } = init;
+  function guard(exchange: Exchange, answer: () => void): void {
+    try {
+      answer();
+    } catch (error) {
+      const reason = error instanceof Error ? error.stack : String(error);
+      log.error({ ...exchange.labels(), reason }, 'an exchange failed because of a bug');
+      if (exchange.hasBegun) exchange.cut();
+      else exchange.refuse(bug);
+    }
+  }
   return {
     clock: host.clock,
     log,
     times: host.times,
     bodyLimitBytes,
     checkCaller,
+    guard,
     route(method, url, take) {
       table.add(method, url);
       const begin = (req: IncomingMessage, res: ServerResponse) =>
@@ -55,7 +69,8 @@ export function createHttpPort(init: PortInit): HttpPort {
         // parsing, serialising and error pages are not what a relay needs.
         onRequest(request, reply) {
           reply.hijack();
-          take(begin(request.raw, reply.raw), (request.params as { '*'?: string })['*'] ?? '');
+          const exchange = begin(request.raw, reply.raw);
+          guard(exchange, () => take(exchange, (request.params as { '*'?: string })['*'] ?? ''));
         },
         handler: taken,
       });
@@ -64,3 +79,11 @@ export function createHttpPort(init: PortInit): HttpPort {
 }
 
 function taken(): void {}
+
+const bug: Refusal = {
+  status: 500,
+  message: 'The Edge has a fault; its log says more under this x-request-id.',
+  type: 'server_error',
+  code: 'internal',
+  shouldRetry: false,
+};

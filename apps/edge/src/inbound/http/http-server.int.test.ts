@@ -76,6 +76,7 @@ test('preflights are answered without a key, and only allowed origins are grante
   assert.equal(granted.headers.get('access-control-allow-origin'), 'https://chat.example');
   assert.match(granted.headers.get('access-control-allow-headers') ?? '', /authorization.*x-stainless-arch/);
   assert.equal(granted.headers.get('access-control-allow-credentials'), null);
+  assert.equal(granted.headers.get('content-length'), null);
   const refused = await preflight('https://evil.example');
   assert.equal(refused.status, 204);
   assert.equal(refused.headers.get('access-control-allow-origin'), null);
@@ -131,6 +132,7 @@ test('without keys only this machine may call, and no page of a browser that is 
   assert.match(await client.until(/origin\.not-allowed/), /^HTTP\/1\.1 403/);
   client.destroy();
   await assert.rejects(openHttpLab({ auth: 'none', host: '0.0.0.0' }), { code: 'config.invalid' });
+  await assert.rejects(openHttpLab({ auth: 'none', corsOrigins: ['*'] }), { code: 'config.invalid' });
 });
 
 test('x-request-id is echoed when it is harmless, else made', async () => {

@@ -43,7 +43,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   const server = createFastify({ times, watch, takeUnmatched });
   const cors = createCors(config.corsOrigins);
   const meter = createHttpMeter(deps.metrics, () => watch.count);
-  const host = { clock, times, cors, watch, meter, closing: false };
+  const host = { clock, log, times, cors, watch, meter, closing: false };
   const requestId = createRequestIds();
   const table = createRouteTable();
   const { bodyLimitBytes } = config;

@@ -35,14 +35,19 @@ export function readBody(
       parts.push(part);
       return;
     }
-    parts.length = 0;
-    req.off('data', onData).off('end', onEnd);
+    forget();
     done({ kind: 'too-large' });
   }
   function onEnd(): void {
     const [first] = parts;
     const bytes = parts.length === 1 && first !== undefined ? first : Buffer.concat(parts, sizeBytes);
+    forget();
     done({ kind: 'body', bytes });
+  }
+  // The request lives as long as its answer; the body must not live in two places for that long.
+  function forget(): void {
+    parts.length = 0;
+    req.off('data', onData).off('end', onEnd);
   }
   req.on('data', onData).on('end', onEnd).on('error', ignore);
 }

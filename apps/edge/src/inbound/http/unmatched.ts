@@ -13,7 +13,7 @@ export function createUnmatched(table: RouteTable, cors: Cors): AnswerUnmatched 
     const allowed = table.allowed(path);
     if (req.method === 'OPTIONS') {
       // Never asks for a key: a browser sends none with a preflight.
-      exchange.answer(204, ['allow', allowed ?? 'OPTIONS', ...cors.preflight(req)], '');
+      exchange.empty(204, ['allow', allowed ?? 'OPTIONS', ...cors.preflight(req)]);
       return;
     }
     // A path that a route covers and could not read (a broken escape, an endless name) is unknown.

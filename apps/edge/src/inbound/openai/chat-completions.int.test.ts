@@ -33,6 +33,28 @@ test('the content type does not matter', async () => {
   }
 });
 
+test('a compressed body is refused by name', async () => {
+  await using lab = await openHttpLab();
+  const response = await lab.chat(hello, { 'content-encoding': 'gzip' });
+  assert.equal(response.status, 415);
+  assert.equal((await errorOf(response)).code, 'unsupported_encoding');
+});
+
+test('a bug in the Edge costs one exchange and says so', async () => {
+  await using lab = await openHttpLab();
+  const { start } = lab.edge;
+  lab.edge.start = () => {
+    throw new Error('a bug');
+  };
+  const response = await lab.chat({ ...hello, stream: true });
+  assert.equal(response.status, 500);
+  assert.equal(response.headers.get('x-should-retry'), 'false');
+  assert.doesNotMatch(await response.text(), /a bug/);
+  lab.edge.start = start;
+  lab.edge.script = (run) => run.complete();
+  assert.equal((await lab.chat(hello)).status, 200);
+});
+
 test('an unknown model is 404 with the nearest names', async () => {
   await using lab = await openHttpLab();
   lab.edge.refusal = { kind: 'unknown-target', asked: 'qwem', nearest: ['qwen'] };

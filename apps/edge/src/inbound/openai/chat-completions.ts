@@ -2,7 +2,7 @@ import type { EdgeDoor, RunIntent } from '../../core/door.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { HttpPort } from '../http/http-port.ts';
 import { invalidRequest, type Refusal } from '../http/refusal.ts';
-import { readBody } from '../http/request-body.ts';
+import { type BodyOutcome, readBody } from '../http/request-body.ts';
 import type { AnswerIdentity } from './answer-words.ts';
 import { type ChatRequest, parseChatRequest } from './chat-request.ts';
 import { type AnswerInit, StreamAnswer } from './stream-answer.ts';
@@ -17,17 +17,39 @@ export function takeChatCompletion(
   return (exchange) => {
     const caller = port.checkCaller(exchange.req);
     if (caller.kind === 'refused') return exchange.refuse(caller.refusal);
-    const refusal = checkDisconnect(exchange);
+    const refusal = checkDisconnect(exchange) ?? checkEncoding(exchange);
     if (refusal !== undefined) return exchange.refuse(refusal);
-    readBody(exchange.req, port.bodyLimitBytes, (outcome) => {
-      if (exchange.isOver) return;
-      if (outcome.kind === 'too-large') return exchange.refuse(bodyTooLarge(port.bodyLimitBytes));
-      const parsed = parseChatRequest(outcome.bytes);
-      if (parsed.kind === 'refused') return exchange.refuse(parsed.refusal);
-      const intent = toIntent(caller.keyId, parsed.request, outcome.bytes);
-      startRun(edge, intent, answerInit(port, exchange, parsed.request));
+    readBody(exchange.req, port.bodyLimitBytes, (body) => {
+      port.guard(exchange, () => takeBody({ port, edge, exchange, keyId: caller.keyId }, body));
     });
   };
+}
+
+interface Taken {
+  port: HttpPort;
+  edge: Pick<EdgeDoor, 'start'>;
+  exchange: Exchange;
+  keyId: string;
+}
+
+function takeBody(taken: Taken, body: BodyOutcome): void {
+  const { port, exchange } = taken;
+  if (exchange.isOver) return;
+  if (body.kind === 'too-large') exchange.refuse(bodyTooLarge(port.bodyLimitBytes));
+  else takeBytes(taken, body.bytes);
+}
+
+function takeBytes({ port, edge, exchange, keyId }: Taken, bytes: Uint8Array): void {
+  const parsed = parseChatRequest(bytes);
+  if (parsed.kind === 'refused') exchange.refuse(parsed.refusal);
+  else startRun(edge, toIntent(keyId, parsed.request, bytes), answerInit(port, exchange, parsed.request));
+}
+
+function checkEncoding({ req }: Exchange): Refusal | undefined {
+  const encoding = req.headers['content-encoding'] ?? 'identity';
+  if (encoding === 'identity') return undefined;
+  const message = 'The request body is compressed; send it as it is, without Content-Encoding.';
+  return { ...invalidRequest(message, 'unsupported_encoding'), status: 415 };
 }
 
 /** Whether a run outlives its caller is decided before it starts; for now it never does. */
@@ -59,13 +81,13 @@ function toIntent(keyId: string, request: ChatRequest, body: Uint8Array): RunInt
 }
 
 function answerInit(port: HttpPort, exchange: Exchange, { model, includeUsage }: ChatRequest): AnswerInit {
-  const { clock, times } = port;
+  const { clock, times, log } = port;
   const identity: AnswerIdentity = {
     id: `chatcmpl-${exchange.requestId}`,
     createdS: Math.floor(clock.wall() / 1000),
     model,
   };
-  return { exchange, clock, times, identity, includeUsage };
+  return { exchange, clock, times, log, identity, includeUsage };
 }
 
 function startRun(edge: Pick<EdgeDoor, 'start'>, intent: RunIntent, init: AnswerInit): void {

@@ -1,5 +1,6 @@
 import type { Clock, RunEnd } from '@iop/domain';
 import { isContent, type RuntimeEvent } from '@iop/runtime';
+import type { Log } from '@iop/shell';
 import type { RunPlace, RunReader } from '../../core/door.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { HttpTimes } from '../http/http-config.ts';
@@ -15,6 +16,7 @@ export interface AnswerInit {
   exchange: Exchange;
   clock: Clock;
   times: HttpTimes;
+  log: Log;
   identity: AnswerIdentity;
   includeUsage: boolean;
 }
@@ -134,7 +136,9 @@ export class StreamAnswer implements RunReader {
 
   /** The run goes on, but nothing that can be passed on comes of it. */
   #abandon(refusal: Refusal): void {
+    const { exchange, log } = this.#init;
     if (this.#isOver()) return;
+    log.warn({ ...exchange.labels(), code: refusal.code }, 'an answer was given up');
     this.#cancelBeat();
     this.owner.leave();
     this.#fail(refusal);

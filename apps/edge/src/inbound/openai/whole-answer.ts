@@ -120,7 +120,9 @@ export class WholeAnswer implements RunReader {
 
   /** The run goes on, but nothing that can be passed on comes of it. */
   #abandon(refusal: Refusal): void {
+    const { exchange, log } = this.#init;
     if (this.#isOver()) return;
+    log.warn({ ...exchange.labels(), code: refusal.code }, 'an answer was given up');
     this.owner.leave();
     this.#fail(refusal);
   }
