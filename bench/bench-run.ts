@@ -10,6 +10,7 @@ import { writeJson } from './report/json-report.ts';
 import { formatRow } from './report/row-report.ts';
 import { benchRows } from './rows/bench-rows.ts';
 import { type Cell, type RowResult, runRow } from './rows/run-row.ts';
+import { warmUp } from './rows/warm-up.ts';
 import { createRandom } from './shuffle.ts';
 import { formatStart, measureStart, type StartFigures } from './start-figures.ts';
 import { Fleet } from './targets/fleet.ts';
@@ -75,13 +76,15 @@ async function measureIdleIop(fleet: Fleet): Promise<StartFigures | undefined> {
 
 async function measureRows(options: BenchOptions, scene: Scene): Promise<RowResult[]> {
   const random = createRandom(options.seed);
-  const { scale } = options;
   const { load, mockPort, fleet } = scene;
+  const context = { load, mockPort, scale: options.scale };
   const rows: RowResult[] = [];
+  let warm = false;
   for (const row of benchRows(options.rows)) {
+    if (row.id !== 'P5' && !warm) await warmUp(fleet.targets, context);
+    warm ||= row.id !== 'P5';
     console.error(`${row.id} …`);
-    const { targets } = fleet;
-    const result = await runRow(row, { load, mockPort, scale, targets, random, onCell: showProgress });
+    const result = await runRow(row, { ...context, targets: fleet.targets, random, onCell: showProgress });
     rows.push(result);
     console.log(`\n${formatRow(result)}`);
   }

@@ -9,6 +9,8 @@ export interface Scale {
   rounds: number;
   /** Of the rows that climb or fill memory, where one cell takes many seconds. */
   longRounds: number;
+  /** Of each target, once, before P1. */
+  warmUpMs: number;
   warmMs: number;
   windowMs: number;
   streamWindowMs: number;
@@ -32,6 +34,7 @@ export interface BenchOptions {
 const full: Scale = {
   rounds: 5,
   longRounds: 3,
+  warmUpMs: 1500,
   warmMs: 150,
   windowMs: 1000,
   streamWindowMs: 2000,
@@ -43,6 +46,7 @@ const full: Scale = {
 const quick: Scale = {
   rounds: 2,
   longRounds: 1,
+  warmUpMs: 700,
   warmMs: 100,
   windowMs: 400,
   streamWindowMs: 1000,

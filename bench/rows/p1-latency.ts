@@ -1,4 +1,4 @@
-import { assertWhole, type Check, type Medians, metricOf, type Row } from './row.ts';
+import { assertAnswered, type Check, type Medians, metricOf, type Row } from './row.ts';
 
 export const latencyRow: Row = {
   id: 'P1',
@@ -18,7 +18,7 @@ export const latencyRow: Row = {
       warmMs,
       windowMs,
     });
-    assertWhole(result, 'requests');
+    assertAnswered(result, 'requests');
     return {
       p50Us: result.latencyUs.p50,
       p99Us: result.latencyUs.p99,

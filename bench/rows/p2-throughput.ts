@@ -1,6 +1,6 @@
 import type { Target } from '../targets/target.ts';
 import {
-  assertWhole,
+  assertAnswered,
   type Check,
   type Medians,
   type Metrics,
@@ -43,7 +43,7 @@ async function measureBody(target: Target, context: RowContext, bodyBytes: numbe
     warmMs,
     windowMs,
   });
-  assertWhole(result, `requests of ${bodyBytes} B`);
+  assertAnswered(result, `requests of ${bodyBytes} B`);
   return {
     [`rps${bodyBytes}`]: result.requests / (result.windowMs / 1000),
     [`cpuUs${bodyBytes}`]: result.cpuNs / 1000 / result.requests,

@@ -1,4 +1,5 @@
 import type { LoadClient } from '../load/client.ts';
+import type { LoopResult } from '../load/messages.ts';
 import type { RowId, Scale } from '../options.ts';
 import type { Target, TargetName } from '../targets/target.ts';
 
@@ -52,6 +53,11 @@ export class VoidCell extends Error {}
 export function assertWhole(result: { failed: number; problem?: string }, what: string): void {
   if (result.failed > 0)
     throw new VoidCell(`${what}: ${result.failed} failed, first: ${result.problem ?? '?'}`);
+}
+
+export function assertAnswered(result: LoopResult, what: string): void {
+  assertWhole(result, what);
+  if (result.requests === 0) throw new VoidCell(`${what}: none was answered within the window`);
 }
 
 export function metricOf(medians: Medians, target: TargetName, metric: string): number {
