@@ -117,8 +117,8 @@ function eventually<T>(changed: Set<() => void>, find: () => T | undefined, what
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => {
       changed.delete(look);
-      reject(new Error(`not within 10 s: ${what}`));
-    }, 10_000);
+      reject(new Error(`not within 40 s: ${what}`));
+    }, 40_000);
     const look = () => {
       const found = find();
       if (found === undefined) return;

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { type ChildProcess, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { DatabaseSync } from 'node:sqlite';
+import { describe, it, type TestContext } from 'node:test';
+import { fileURLToPath } from 'node:url';
+import { type FakeEdge, mockConfig, resume, startFakeEdge, wireRequest } from '../testing/fake-edge.ts';
+
+const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+
+interface Lab {
+  directory: string;
+  stateDir: string;
+  configFile: string;
+}
+
+function createLab(test: TestContext, edge: { port: number; pin: string }, extra = ''): Lab {
+  const directory = mkdtempSync(join(tmpdir(), 'iop-node-'));
+  test.after(() => rmSync(directory, { recursive: true }));
+  const stateDir = join(directory, 'state');
+  const configFile = join(directory, 'node.yaml');
+  const tokenFile = join(directory, 'token');
+  writeFileSync(tokenFile, 'the-token\n', { mode: 0o600 });
+  writeFileSync(
+    configFile,
+    `name: node-1
+state_dir: ${stateDir}
+edge: { address: "127.0.0.1:${edge.port}", pins: ["${edge.pin}"], token_file: ${tokenFile} }
+labels: { room: attic }
+${extra}`,
+  );
+  return { directory, stateDir, configFile };
+}
+
+interface Program {
+  child: ChildProcess;
+  output(): string;
+  /** Exit code, or the signal that ended it. */
+  exit: Promise<number | string>;
+}
+
+function start(test: TestContext, ...args: string[]): Program {
+  const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
+  let output = '';
+  child.stdout?.on('data', (bytes: Buffer) => (output += bytes));
+  child.stderr?.on('data', (bytes: Buffer) => (output += bytes));
+  test.after(() => child.kill('SIGKILL'));
+  const exit = once(child, 'close').then(([code, signal]) => code ?? signal);
+  return { child, output: () => output, exit };
+}
+
+async function startEdge(test: TestContext): Promise<FakeEdge> {
+  const edge = await startFakeEdge({ tls: true });
+  test.after(() => edge.close());
+  return edge;
+}
+
+describe('iop-node', () => {
+  it('tells its version without loading what it does not need', async (test) => {
+    const program = start(test, '--version');
+    assert.equal(await program.exit, 0);
+    assert.match(program.output(), /iop-node \d+\.\d+\.\d+/);
+  });
+
+  it('links over pinned TLS with its token, runs, and is gone after SIGTERM', async (test) => {
+    const edge = await startEdge(test);
+    const { configFile, stateDir } = createLab(test, edge);
+    const program = start(test, 'serve', '--config', configFile);
+    const link = await edge.link(0);
+    assert.equal(link.peer.token, 'the-token');
+    assert.equal(link.peer.hello.identity, 'node-1');
+    assert.deepEqual(link.peer.hello.labels, { room: 'attic' });
+    await link.next('runInventory');
+    link.send(resume());
+    link.send(mockConfig());
+    await link.next('edgeNodeEvent');
+    link.send(wireRequest('r1'));
+    await link.next('runEvents', (batch) => batch.events.at(-1)?.kind.case === 'end');
+    program.child.kill('SIGTERM');
+    assert.equal((await link.closed).kind, 'goodbye');
+    assert.equal(await program.exit, 0, program.output());
+    assert.match(program.output(), /linked to edge fake-edge at 127\.0\.0\.1/);
+    assert.doesNotMatch(program.output(), /the-token/);
+    assert.equal(statSync(stateDir).mode & 0o777, 0o700);
+    assert.equal(statSync(join(stateDir, 'identity.key')).mode & 0o777, 0o600);
+    const history = new DatabaseSync(join(stateDir, 'history.db'), { readOnly: true });
+    const [row] = history.prepare('SELECT run_id, end_kind FROM runs').all();
+    assert.deepEqual({ ...row }, { run_id: 'r1', end_kind: 'completed' });
+    history.close();
+  });
+
+  it('keeps its identity and its epoch over a restart', async (test) => {
+    const edge = await startEdge(test);
+    const { configFile } = createLab(test, edge);
+    const seen: { key: string; epoch: number }[] = [];
+    for (const nth of [0, 1]) {
+      const program = start(test, 'serve', '--config', configFile);
+      const { hello } = (await edge.link(nth)).peer;
+      seen.push({ key: Buffer.from(hello.publicKey).toString('hex'), epoch: hello.lastEpoch });
+      program.child.kill('SIGTERM');
+      await program.exit;
+    }
+    assert.equal(seen[0]?.key, seen[1]?.key);
+    assert.deepEqual(
+      seen.map(({ epoch }) => epoch),
+      [0, 1],
+    );
+  });
+
+  it('cancels what does not end by itself when it is stopped, and hands over the end', async (test) => {
+    const edge = await startEdge(test);
+    const { configFile } = createLab(test, edge);
+    const program = start(test, 'serve', '--config', configFile);
+    const link = await edge.link(0);
+    link.send(resume());
+    link.send(mockConfig());
+    await link.next('edgeNodeEvent');
+    link.send(wireRequest('r1', { prompt: '<mock>{"stall":{}}</mock>' }));
+    await link.next('runAccepted');
+    program.child.kill('SIGTERM');
+    await link.next('edgeNodeEvent', ({ event }) => event.case === 'drainChanged' && event.value.draining);
+    const batch = await link.next('runEvents', ({ events }) => events.at(-1)?.kind.case === 'end');
+    const kind = batch.events.at(-1)?.kind;
+    const end = kind?.case === 'end' ? kind.value.end : undefined;
+    assert.equal(end?.case === 'cancelled' && end.value.by, 'shutdown');
+    assert.equal(await program.exit, 0, program.output());
+  });
+
+  it('sends no token to an edge that has another key', async (test) => {
+    const edge = await startEdge(test);
+    const pin = `sha256:${'0'.repeat(64)}`;
+    const { configFile } = createLab(test, { port: edge.port, pin });
+    const program = start(test, 'serve', '--config', configFile);
+    while (!program.output().includes('no link to the edge'))
+      await once(program.child.stderr ?? program.child, 'data');
+    assert.match(program.output(), /has the key sha256:[0-9a-f]{64}, pinned is sha256:0000/);
+    assert.equal(edge.links.length, 0);
+    program.child.kill('SIGTERM');
+    assert.equal(await program.exit, 0);
+  });
+
+  it('is refused a second time on the same state directory', async (test) => {
+    const edge = await startEdge(test);
+    const { configFile } = createLab(test, edge);
+    const first = start(test, 'serve', '--config', configFile);
+    await edge.link(0);
+    const second = start(test, 'serve', '--config', configFile);
+    assert.notEqual(await second.exit, 0);
+    assert.match(second.output(), new RegExp(`in use by iop-node, pid ${first.child.pid}`));
+    first.child.kill('SIGTERM');
+    await first.exit;
+  });
+
+  it('checks its configuration, and says what is wrong and where', async (test) => {
+    const edge = { port: 1, pin: `sha256:${'0'.repeat(64)}` };
+    const good = createLab(test, edge);
+    const ok = start(test, 'serve', '--config', good.configFile, '--check');
+    assert.equal(await ok.exit, 0);
+    assert.match(ok.output(), /node\.yaml: ok/);
+    const bad = createLab(test, { ...edge, pin: 'sha256:abc' }, 'allow: { hots: [] }\n');
+    const program = start(test, 'serve', '--config', bad.configFile, '--check');
+    assert.equal(await program.exit, 78);
+    assert.match(program.output(), /node\.yaml:3.*edge\.pins/);
+    assert.match(program.output(), /node\.yaml:5.*hots/);
+  });
+
+  it('refuses an identity that others may read', async (test) => {
+    const edge = await startEdge(test);
+    const { configFile, stateDir } = createLab(test, edge);
+    const first = start(test, 'serve', '--config', configFile);
+    await edge.link(0);
+    first.child.kill('SIGTERM');
+    await first.exit;
+    chmodSync(join(stateDir, 'identity.key'), 0o644);
+    const second = start(test, 'serve', '--config', configFile);
+    assert.equal(await second.exit, 78);
+    assert.match(second.output(), /chmod 600/);
+  });
+});
