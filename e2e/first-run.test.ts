@@ -90,6 +90,7 @@ for (const tls of [true, false]) {
     });
 
     test('leaves a record that it completed', limit, async () => {
+      at(scene.upstreams, 0).act({ kind: 'json', content: 'x' });
       const { headers } = await chat(scene.edge).answer;
       const run = await scene.edge.runEnded(String(headers['x-iop-run']));
       assert.equal(run.state, 'completed');

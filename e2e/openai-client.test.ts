@@ -56,6 +56,7 @@ describe('the openai client', { timeout: 300_000 }, () => {
     upstream.act({
       kind: 'stream',
       chunks: [
+        delta({ role: 'assistant', content: null }),
         call(0, { id: 'a', type: 'function', function: { name: 'add', arguments: '' } }),
         call(1, { id: 'b', type: 'function', function: { name: 'mul', arguments: '{"x":' } }),
         call(0, { function: { arguments: '{"x":1,' } }),
@@ -137,7 +138,7 @@ describe('the openai client', { timeout: 300_000 }, () => {
   });
 
   test('throws when a stream breaks: a half answer never looks whole', limit, async () => {
-    upstream.act({ kind: 'stream', chunks: ['half'], end: 'cut' });
+    upstream.act({ kind: 'stream', chunks: ['half'], paceMs: 50, end: 'cut' });
     const stream = await client.chat.completions.create({ ...ask, stream: true });
     let text = '';
     await assert.rejects(async () => {
