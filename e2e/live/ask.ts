@@ -1,32 +1,31 @@
 import type { OpenAI } from 'openai';
-import { engineModel } from './engine.ts';
 
 type Params = Omit<OpenAI.Chat.ChatCompletionCreateParamsNonStreaming, 'stream'>;
 
 /** A short answer that is the same every time: greedy, and without what earlier requests left in the cache. */
-export function ask(extra: Partial<Params> = {}): Params {
+export function ask(model: string, extra: Partial<Params> = {}): Params {
   const steady: Record<string, unknown> = { cache_prompt: false };
-  return { ...steady, ...base('Name three colours.'), max_tokens: 24, ...extra };
+  return { ...steady, ...base(model, 'Name three colours.'), max_tokens: 24, ...extra };
 }
 
 /** An answer that goes on until somebody stops it. */
-export function askForever(): Params {
+export function askForever(model: string): Params {
   const endless: Record<string, unknown> = { ignore_eos: true };
-  return { ...endless, ...base('Tell me a very long story.'), max_tokens: 1500 };
+  return { ...endless, ...base(model, 'Tell me a very long story.'), max_tokens: 1500 };
 }
 
 /** Takes the engine seconds to read before the first token. */
-export function askLong(): Params {
-  return { ...base(words(1_000)), max_tokens: 4 };
+export function askLong(model: string): Params {
+  return { ...base(model, words(1_000)), max_tokens: 4 };
 }
 
 /** More than the engine's context holds. */
-export function askTooLong(): Params {
-  return { ...base(words(6_000)), max_tokens: 4 };
+export function askTooLong(model: string): Params {
+  return { ...base(model, words(6_000)), max_tokens: 4 };
 }
 
-function base(content: string): Params {
-  return { model: engineModel, messages: [{ role: 'user', content }], temperature: 0, seed: 7 };
+function base(model: string, content: string): Params {
+  return { model, messages: [{ role: 'user', content }], temperature: 0, seed: 7 };
 }
 
 /** Different every time, so that no cache helps. */

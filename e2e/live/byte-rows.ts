@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { ask } from './ask.ts';
-import { engineModel } from './engine.ts';
 import type { Place, Row } from './place.ts';
 
 /** What goes through is what was sent, byte by byte, in both directions. */
@@ -11,7 +10,7 @@ export const byteRows: readonly Row[] = [
       // What a parser and a printer would change: spaces, escapes, long numbers, a repeated key.
       const odd =
         ' "x_odd" : { "big":12345678901234567890, "e" : 1E+2, "esc":"\\u00e9\\/" , "twice":1,"twice":2 } ';
-      const body = `{ "model":"${engineModel}",${odd}, "messages":[{"role":"user","content":"Hi"}],"max_tokens":2}`;
+      const body = `{ "model":"${place.model}",${odd}, "messages":[{"role":"user","content":"Hi"}],"max_tokens":2}`;
       const seen = place.tap.chats.length;
       const answer = await place.post(body);
       assert.equal(answer.status, 200, answer.text);
@@ -21,7 +20,11 @@ export const byteRows: readonly Row[] = [
   {
     name: 'of a streamed request only the wish for usage is changed',
     async run(place) {
-      const body = JSON.stringify({ ...ask(), stream: true, stream_options: { include_obfuscation: false } });
+      const body = JSON.stringify({
+        ...ask(place.model),
+        stream: true,
+        stream_options: { include_obfuscation: false },
+      });
       const seen = place.tap.chats.length;
       await place.post(body);
       const { stream_options: _reached, ...reached } = JSON.parse((await place.tap.chat(seen)).body);
@@ -49,7 +52,7 @@ export const byteRows: readonly Row[] = [
     name: 'a whole answer is what the engine sent, byte by byte',
     async run(place) {
       const seen = place.tap.chats.length;
-      const answer = await place.post(JSON.stringify(ask()));
+      const answer = await place.post(JSON.stringify(ask(place.model)));
       assert.equal(answer.text, (await place.tap.chat(seen)).answer);
     },
   },
@@ -57,7 +60,11 @@ export const byteRows: readonly Row[] = [
     name: 'the same request with temperature 0 gives the same stream as the engine itself',
     only: 'iop',
     async run(place) {
-      const body = JSON.stringify({ ...ask(), stream: true, stream_options: { include_usage: true } });
+      const body = JSON.stringify({
+        ...ask(place.model),
+        stream: true,
+        stream_options: { include_usage: true },
+      });
       const direct = await fetch(`${place.tap.baseUrl}/chat/completions`, { method: 'POST', body });
       const there = events(await direct.text()).map(timeless);
       const here = events((await place.post(body)).text).map(timeless);
@@ -69,7 +76,7 @@ export const byteRows: readonly Row[] = [
 async function streamed(place: Place, usage: boolean): Promise<{ got: string; sent: string }> {
   const seen = place.tap.chats.length;
   const options = usage ? { stream_options: { include_usage: true } } : {};
-  const answer = await place.post(JSON.stringify({ ...ask(), stream: true, ...options }));
+  const answer = await place.post(JSON.stringify({ ...ask(place.model), stream: true, ...options }));
   assert.equal(answer.headers.get('content-type')?.split(';')[0], 'text/event-stream');
   return { got: uncommented(answer.text), sent: (await place.tap.chat(seen)).answer };
 }

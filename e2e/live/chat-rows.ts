@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import type { OpenAI } from 'openai';
 import { ask } from './ask.ts';
-import { engineModel } from './engine.ts';
 import type { Place, Row } from './place.ts';
 
 type Chunk = OpenAI.Chat.ChatCompletionChunk;
@@ -10,27 +9,27 @@ type Chunk = OpenAI.Chat.ChatCompletionChunk;
 export const chatRows: readonly Row[] = [
   {
     name: 'the model is listed once, with all that the specification requires',
-    async run({ client }) {
+    async run({ client, model }) {
       const { data } = await client.models.list();
       assert.deepEqual(
-        data.map((model) => model.id),
-        [engineModel],
+        data.map(({ id }) => id),
+        [model],
       );
-      const [model] = data;
-      assert.equal(model?.object, 'model');
-      assert.equal(typeof model?.created, 'number');
-      assert.equal(typeof model?.owned_by, 'string');
+      const [card] = data;
+      assert.equal(card?.object, 'model');
+      assert.equal(typeof card?.created, 'number');
+      assert.equal(typeof card?.owned_by, 'string');
     },
   },
   {
     name: 'the model is found by its name',
     only: 'iop', // llama.cpp has no such route
-    run: async ({ client }) => assert.equal((await client.models.retrieve(engineModel)).id, engineModel),
+    run: async ({ client, model }) => assert.equal((await client.models.retrieve(model)).id, model),
   },
   {
     name: 'an answer has text, a finish reason and usage that adds up',
-    async run({ client }) {
-      const answer = await client.chat.completions.create(ask());
+    async run({ client, model }) {
+      const answer = await client.chat.completions.create(ask(model));
       const [choice] = answer.choices;
       assert.equal(answer.object, 'chat.completion');
       assert.equal(choice?.message.role, 'assistant');
@@ -43,9 +42,9 @@ export const chatRows: readonly Row[] = [
   },
   {
     name: 'a streamed answer says what the whole answer says',
-    async run({ client }) {
-      const whole = await client.chat.completions.create(ask());
-      const streamed = await client.chat.completions.stream(ask()).finalChatCompletion();
+    async run({ client, model }) {
+      const whole = await client.chat.completions.create(ask(model));
+      const streamed = await client.chat.completions.stream(ask(model)).finalChatCompletion();
       assert.equal(streamed.choices[0]?.message.content, whole.choices[0]?.message.content);
       assert.equal(streamed.choices[0]?.finish_reason, whole.choices[0]?.finish_reason);
     },
@@ -72,9 +71,9 @@ export const chatRows: readonly Row[] = [
   },
   {
     name: 'n = 2 gives two whole choices, streamed and not',
-    async run({ client }) {
-      const whole = await client.chat.completions.create(ask({ n: 2 }));
-      const streamed = await client.chat.completions.stream(ask({ n: 2 })).finalChatCompletion();
+    async run({ client, model }) {
+      const whole = await client.chat.completions.create(ask(model, { n: 2, temperature: 0.8 }));
+      const streamed = await client.chat.completions.stream(ask(model, { n: 2, temperature: 0.8 })).finalChatCompletion();
       for (const answer of [whole, streamed]) {
         assert.deepEqual(answer.choices.map((choice) => choice.index).sort(), [0, 1]);
         assert.ok(answer.choices.every((choice) => (choice.message.content ?? '').length > 0));
@@ -85,7 +84,7 @@ export const chatRows: readonly Row[] = [
     name: 'logprobs come for each token, streamed and not',
     async run(place) {
       const wish = { logprobs: true, top_logprobs: 2, max_tokens: 5 };
-      const whole = await place.client.chat.completions.create(ask(wish));
+      const whole = await place.client.chat.completions.create(ask(place.model, wish));
       const tokens = whole.choices[0]?.logprobs?.content ?? [];
       assert.ok(tokens.length > 0 && tokens.every((token) => token.top_logprobs.length === 2));
       const chunks = await collect(place, wish);
@@ -98,9 +97,13 @@ export const chatRows: readonly Row[] = [
   },
   {
     name: 'a JSON schema is obeyed',
-    async run({ client }) {
+    async run({ client, model }) {
       const answer = await client.chat.completions.create(
-        ask({ max_tokens: 100, messages: [{ role: 'user', content: 'A city.' }], response_format: city }),
+        ask(model, {
+          max_tokens: 100,
+          messages: [{ role: 'user', content: 'A city.' }],
+          response_format: city,
+        }),
       );
       const made = JSON.parse(answer.choices[0]?.message.content ?? '') as Record<string, unknown>;
       assert.deepEqual(Object.keys(made).sort(), ['name', 'size']);
@@ -132,11 +135,11 @@ const city: OpenAI.ResponseFormatJSONSchema = {
 };
 
 async function collect(
-  { client }: Place,
+  { client, model }: Place,
   extra: Partial<OpenAI.Chat.ChatCompletionCreateParamsStreaming>,
 ): Promise<Chunk[]> {
   const { stream: _stream, ...rest } = extra;
-  const stream = await client.chat.completions.create({ ...ask(rest), stream: true });
+  const stream = await client.chat.completions.create({ ...ask(model, rest), stream: true });
   const chunks: Chunk[] = [];
   for await (const chunk of stream) chunks.push(chunk);
   return chunks;

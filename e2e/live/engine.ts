@@ -1,13 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { eventually } from '../harness/eventually.ts';
 import { freePort } from '../harness/port.ts';
-import { type Program, startProgram } from '../harness/program.ts';
+import { startProgram } from '../harness/program.ts';
 import type { EngineFiles } from './engine-files.ts';
+import { askLoad } from './engine-load.ts';
 
-export type ReadyFiles = Extract<EngineFiles, { kind: 'ready' }>;
-
-/** The name under which the engine lists its model. */
-export const engineModel = 'smollm2';
+export type ReadyFiles = Exclude<EngineFiles, { kind: 'missing' }>;
 
 /**
  * llama.cpp looks whether its caller is still there when no result of any task came for a second, and
@@ -15,17 +13,23 @@ export const engineModel = 'smollm2';
  */
 const lookEveryMs = 2_000;
 
-/** A running llama.cpp server. */
+/** A running engine. */
 export interface Engine {
-  readonly port: number;
-  readonly program: Program;
-  /** Slots that are at work, by the engine's own word. */
-  busySlots(): Promise<number>;
-  /** Waits until no slot is at work. */
+  /** Scheme, host and port. */
+  readonly origin: string;
+  /** The name under which it lists its model. */
+  readonly model: string;
+  /** Requests that it works on, by its own word; undefined when it does not tell. */
+  load(): Promise<number | undefined>;
+  /** Waits until it works on nothing; at once when it does not tell. */
   idle(timeoutMs: number): Promise<void>;
+  /** Nothing happens to an engine that somebody else has started. */
+  stop(): Promise<void>;
+  kill(): Promise<void>;
 }
 
 export async function startEngine(files: ReadyFiles, port?: number): Promise<Engine> {
+  if (files.kind === 'running') return await describeEngine(files.origin, {});
   const chosen = port ?? (await freePort());
   const program = startProgram({
     name: 'llama-server',
@@ -34,32 +38,45 @@ export async function startEngine(files: ReadyFiles, port?: number): Promise<Eng
     env: { OMP_WAIT_POLICY: 'passive', OMP_NUM_THREADS: '2' },
     lifeMs: 900_000,
   });
-  const engine = describeEngine(program, chosen);
+  const origin = `http://127.0.0.1:${chosen}`;
   await eventually('the engine has loaded its model', 60_000, async () => {
     if (!program.running) throw new Error(`the engine ended:\n${program.lines.slice(-15).join('\n')}`);
-    return await fetch(`http://127.0.0.1:${chosen}/health`).then(
-      (answer) => answer.body?.cancel().then(() => answer.ok),
-      () => false,
-    );
+    return await isHealthy(origin);
   });
-  return engine;
+  return await describeEngine(origin, {
+    stop: async () => void (await program.stop()),
+    kill: async () => void (await program.kill()),
+  });
 }
 
-function describeEngine(program: Program, port: number): Engine {
-  const engine: Engine = {
-    port,
-    program,
-    async busySlots() {
-      const answer = await fetch(`http://127.0.0.1:${port}/slots`);
-      const slots = (await answer.json()) as { is_processing: boolean }[];
-      return slots.filter((slot) => slot.is_processing).length;
-    },
+async function isHealthy(origin: string): Promise<boolean> {
+  try {
+    const answer = await fetch(`${origin}/health`);
+    await answer.body?.cancel();
+    return answer.ok;
+  } catch {
+    return false;
+  }
+}
+
+async function describeEngine(
+  origin: string,
+  ends: { stop?(): Promise<void>; kill?(): Promise<void> },
+): Promise<Engine> {
+  const models = (await (await fetch(`${origin}/v1/models`)).json()) as { data: { id: string }[] };
+  const model = models.data[0]?.id;
+  if (model === undefined) throw new Error(`${origin} lists no model`);
+  return {
+    origin,
+    model,
+    load: () => askLoad(origin),
     async idle(timeoutMs) {
       await eventually('the engine is idle', timeoutMs, async () => {
         await sleep(lookEveryMs);
-        return (await engine.busySlots()) === 0;
+        return ((await askLoad(origin)) ?? 0) === 0;
       });
     },
+    stop: async () => await ends.stop?.(),
+    kill: async () => await ends.kill?.(),
   };
-  return engine;
 }

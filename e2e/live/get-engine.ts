@@ -2,6 +2,7 @@
 import { findEngineFiles } from './engine-files.ts';
 
 const files = await findEngineFiles(true);
-if (files.kind === 'ready') process.stdout.write(`${files.label}\n${files.command(8080).join(' ')}\n`);
+if (files.kind === 'running') process.stdout.write(`${files.label}\n`);
+else if (files.kind === 'ready') process.stdout.write(`${files.label}\n${files.command(8080).join(' ')}\n`);
 else process.stderr.write(`${files.reason}\n`);
-process.exitCode = files.kind === 'ready' ? 0 : 69;
+process.exitCode = files.kind === 'missing' ? 69 : 0;

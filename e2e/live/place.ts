@@ -2,7 +2,7 @@ import type { TestContext } from 'node:test';
 import { OpenAI } from 'openai';
 import { eventually } from '../harness/eventually.ts';
 import { openWorld } from '../harness/world.ts';
-import { type Engine, engineModel, type ReadyFiles, startEngine } from './engine.ts';
+import { type Engine, type ReadyFiles, startEngine } from './engine.ts';
 import { startTap, type Tap } from './tap.ts';
 
 /** direct: the client speaks to the engine, which shows what the engine itself does. */
@@ -12,6 +12,8 @@ export type PlaceKind = 'direct' | 'iop';
 export interface Place {
   readonly kind: PlaceKind;
   readonly client: OpenAI;
+  /** The name of the engine's model. */
+  readonly model: string;
   /** Posts these bytes to `/chat/completions` and reads the answer to its end. */
   post(body: string): Promise<{ status: number; headers: Headers; text: string }>;
   readonly tap: Tap;
@@ -31,12 +33,21 @@ export async function openPlace(kind: PlaceKind, files: ReadyFiles): Promise<Pla
   const world = openWorld();
   try {
     const engine = await startEngine(files);
-    world.defer(async () => void (await engine.program.stop()));
-    const tap = await startTap(engine.port);
+    world.defer(() => engine.stop());
+    const tap = await startTap(engine.origin);
     world.defer(() => tap.close());
-    const { baseURL, apiKey } = kind === 'iop' ? await throughIop(world, tap.baseUrl) : here(tap.baseUrl);
+    const { baseURL, apiKey } =
+      kind === 'iop' ? await throughIop(world, tap.baseUrl, engine.model) : here(tap.baseUrl);
     const client = createClient(baseURL, apiKey);
-    return { kind, client, post: poster(baseURL, apiKey), tap, engine, close: () => world.close() };
+    return {
+      kind,
+      client,
+      model: engine.model,
+      post: poster(baseURL, apiKey),
+      tap,
+      engine,
+      close: () => world.close(),
+    };
   } catch (cause) {
     await world.close();
     throw cause;
@@ -51,26 +62,28 @@ export function createClient(baseURL: string, apiKey: string): OpenAI {
 type World = ReturnType<typeof openWorld>;
 
 /** Edge and Node before an engine whose base URL this is; ready when the model is listed. */
-export async function throughIop(
-  world: World,
-  baseUrl: string,
-): Promise<{ baseURL: string; apiKey: string }> {
+async function throughIop(world: World, baseUrl: string, model: string): Promise<Reach> {
   const adapter = { name: 'vllm', kind: 'vllm' as const, nodes: ['gpu'], base_url: baseUrl };
   const edge = await world.edge({ adapters: [adapter] });
   await world.node(edge, { name: 'gpu' });
   const reached = { baseURL: `${edge.url}/v1`, apiKey: edge.apiKey };
-  await listed(createClient(reached.baseURL, reached.apiKey), 20_000);
+  await listed(createClient(reached.baseURL, reached.apiKey), model, 20_000);
   return reached;
 }
 
-export async function listed(client: OpenAI, timeoutMs: number): Promise<void> {
-  await eventually(`${engineModel} is listed`, timeoutMs, async () => {
+export async function listed(client: OpenAI, model: string, timeoutMs: number): Promise<void> {
+  await eventually(`${model} is listed`, timeoutMs, async () => {
     const { data } = await client.models.list();
-    return data.some((model) => model.id === engineModel);
+    return data.some(({ id }) => id === model);
   });
 }
 
-function here(baseURL: string): { baseURL: string; apiKey: string } {
+interface Reach {
+  baseURL: string;
+  apiKey: string;
+}
+
+function here(baseURL: string): Reach {
   return { baseURL, apiKey: 'none' };
 }
 

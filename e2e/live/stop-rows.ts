@@ -13,12 +13,12 @@ export const stopRows: readonly Row[] = [
       const stop = new AbortController();
       const seen = place.tap.chats.length;
       const stream = await place.client.chat.completions.create(
-        { ...askForever(), stream: true },
+        { ...askForever(place.model), stream: true },
         { signal: stop.signal },
       );
       let chunks = 0;
       for await (const _chunk of stream) if (++chunks === 5) break;
-      assert.equal(await place.engine.busySlots(), 1);
+      assert.notEqual(await place.engine.load(), 0);
       await leave(place, stop, seen, (line) => test.diagnostic(line));
     },
   },
@@ -28,7 +28,7 @@ export const stopRows: readonly Row[] = [
       const stop = new AbortController();
       const seen = place.tap.chats.length;
       const asked = place.client.chat.completions.create(
-        { ...askLong(), stream: true },
+        { ...askLong(place.model), stream: true },
         { signal: stop.signal },
       );
       asked.catch(() => {});
@@ -44,7 +44,7 @@ export const stopRows: readonly Row[] = [
     async run(place, test) {
       const stop = new AbortController();
       const seen = place.tap.chats.length;
-      const asked = place.client.chat.completions.create(askForever(), { signal: stop.signal });
+      const asked = place.client.chat.completions.create(askForever(place.model), { signal: stop.signal });
       const refused = assert.rejects(asked, APIUserAbortError);
       await atWork(place, seen);
       await leave(place, stop, seen, (line) => test.diagnostic(line));
@@ -56,7 +56,7 @@ export const stopRows: readonly Row[] = [
 async function atWork(place: Place, seen: number): Promise<void> {
   await place.tap.chat(seen);
   await sleep(500);
-  assert.equal(await place.engine.busySlots(), 1);
+  assert.notEqual(await place.engine.load(), 0);
 }
 
 async function leave(

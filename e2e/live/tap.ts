@@ -4,8 +4,8 @@ import { eventually } from '../harness/eventually.ts';
 
 /** A request as it reached the engine, and what the engine answered. Times by `performance.now()`. */
 export interface Tapped {
-  readonly path: string;
   readonly body: string;
+  readonly status: number;
   /** What the engine has answered so far, without the framing of HTTP. */
   readonly answer: string;
   /** When whoever asked closed the connection before the answer was whole. */
@@ -24,15 +24,15 @@ export interface Tap {
 }
 
 interface Recording {
-  path: string;
   body: string;
+  status: number;
   answer: string;
   hungUpAt: number | undefined;
 }
 
-export async function startTap(enginePort: number): Promise<Tap> {
+export async function startTap(engineOrigin: string): Promise<Tap> {
   const chats: Recording[] = [];
-  const server = createServer((asked, response) => void pass(asked, response, enginePort, chats));
+  const server = createServer((asked, response) => void pass(asked, response, engineOrigin, chats));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   return {
@@ -50,26 +50,18 @@ export async function startTap(enginePort: number): Promise<Tap> {
 async function pass(
   asked: IncomingMessage,
   response: ServerResponse,
-  enginePort: number,
+  engineOrigin: string,
   chats: Recording[],
 ): Promise<void> {
   const pieces: Buffer[] = [];
   for await (const piece of asked) pieces.push(piece as Buffer);
   const body = Buffer.concat(pieces);
-  const seen: Recording = {
-    path: asked.url ?? '',
-    body: body.toString('utf8'),
-    answer: '',
-    hungUpAt: undefined,
-  };
-  if (seen.path.endsWith('/chat/completions')) chats.push(seen);
+  const seen: Recording = { body: body.toString('utf8'), status: 0, answer: '', hungUpAt: undefined };
+  if (asked.url?.endsWith('/chat/completions')) chats.push(seen);
   const { method = 'GET', headers, url: path = '/' } = asked;
   const { 'transfer-encoding': _chunked, ...kept } = headers;
-  const onward = httpRequest({
-    host: '127.0.0.1',
-    port: enginePort,
+  const onward = httpRequest(engineOrigin + path, {
     method,
-    path,
     headers: { ...kept, 'content-length': body.length, connection: 'close' },
     agent: false,
   });
@@ -83,6 +75,7 @@ async function pass(
 }
 
 function relay(answer: IncomingMessage, response: ServerResponse, seen: Recording): void {
+  seen.status = answer.statusCode ?? 0;
   const {
     connection: _close,
     'keep-alive': _keep,

@@ -1,6 +1,7 @@
 /**
- * A real llama.cpp server with a small real model, judged by the official `openai` client: first by
- * itself, then through Edge and Node, with the same expectations.
+ * A real engine with a small real model, judged by the official `openai` client: first by itself,
+ * then through Edge and Node, with the same expectations. llama.cpp unless IOP_LIVE_ENGINE says
+ * otherwise (engine-files.ts).
  *
  * Rows are skipped by name when no engine can be had; the reason says what is missing.
  */
@@ -16,14 +17,14 @@ import { stopRows } from './stop-rows.ts';
 
 const files = await findEngineFiles();
 const skip = files.kind === 'missing' ? `no engine: ${files.reason}` : false;
-const titles = { direct: 'llama.cpp by itself', iop: 'llama.cpp through Edge and Node' } as const;
+const titles = { direct: 'the engine by itself', iop: 'the engine through Edge and Node' } as const;
 const rows = [...chatRows, ...byteRows, ...errorRows, ...stopRows];
 
 for (const kind of Object.keys(titles) as PlaceKind[]) {
   describe(titles[kind], () => {
     let place: Place | undefined;
     before(async () => {
-      if (files.kind === 'ready') place = await openPlace(kind, files);
+      if (files.kind !== 'missing') place = await openPlace(kind, files);
     });
     after(() => place?.close());
     for (const row of rows.filter(({ only }) => only === undefined || only === kind)) {
@@ -37,7 +38,8 @@ for (const kind of Object.keys(titles) as PlaceKind[]) {
 
 describe('the life of an engine behind a Node', () => {
   const name = 'a Node starts before its engine, finds it, loses it in mid-answer and finds it again';
-  test(name, { skip, timeout: 300_000 }, async (context) => {
+  const foreign = files.kind === 'running' ? 'the engine was started by somebody else' : skip;
+  test(name, { skip: foreign, timeout: 300_000 }, async (context) => {
     assert.equal(files.kind, 'ready');
     await outliveEngine(files, (line) => context.diagnostic(line));
   });
