@@ -98,7 +98,7 @@ describe('iop', () => {
   });
 
   test('Ctrl-C cancels the run, and the record says so', limit, async () => {
-    const prompt = '<mock>{"size":"1MiB","pace_ms":20}</mock>';
+    const prompt = '<mock>{"size":"64KiB","chunks":2000,"pace_ms":20}</mock>';
     const run = start([
       'run',
       '-a',
@@ -120,7 +120,7 @@ describe('iop', () => {
   });
 
   test('a run is cancelled by another operator, who finds it in the list', limit, async () => {
-    const prompt = '<mock>{"size":"1MiB","pace_ms":20}</mock>';
+    const prompt = '<mock>{"size":"64KiB","chunks":2000,"pace_ms":20}</mock>';
     const run = start(['run', '-a', 'mock', '-t', 'echo', '--socket', scene.edge.socketPath, prompt]);
     await eventually('the answer begins', 20_000, () => run.text.out !== '');
     const listed = JSON.parse((await iop('runs', '--state', 'running', '--json')).out) as {

@@ -19,13 +19,18 @@ export function formatNodes(nodes: readonly NodeView[], nowMs: number): string {
     node.name,
     node.state,
     String(node.running),
-    orDash(node.adapters.map(adapterWords).join(' ')),
+    adapterWords(node.adapters),
     node.state === 'away' ? formatAge(node.lastSeenMs, nowMs) : 'now',
     node.detail,
   ]);
   return formatTable(['node', 'state', 'running', 'adapters', 'seen', ''], rows);
 }
 
-function adapterWords({ name, healthy, targets }: AdapterView): string {
-  return healthy ? `${name}(${targets.length})` : `${name}(down)`;
+/** What works first, with its number of targets; what does not is named while it is little. */
+function adapterWords(adapters: readonly AdapterView[]): string {
+  const up = adapters.filter((adapter) => adapter.healthy);
+  const down = adapters.filter((adapter) => !adapter.healthy).map(({ name }) => name);
+  const words = up.map(({ name, targets }) => `${name}(${targets.length})`);
+  if (down.length > 0) words.push(down.length > 2 ? `+ ${down.length} down` : `down: ${down.join(', ')}`);
+  return orDash(words.join(' '));
 }

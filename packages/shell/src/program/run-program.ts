@@ -1,5 +1,6 @@
 import process from 'node:process';
 import { IopError, toIopError } from '@iop/domain';
+import { keepCompiled } from './compile-cache.ts';
 import { formatError } from './format-error.ts';
 import { type Parsed, parseArgv } from './parse-argv.ts';
 import type { ProgramSpec } from './spec.ts';
@@ -26,6 +27,7 @@ export async function runProgram(
   // A bug leaves unknown state behind: say it and die, the supervisor above starts anew.
   process.on('uncaughtException', (reason) => void fail(asBug(reason)));
   process.on('unhandledRejection', (reason) => void fail(asBug(reason)));
+  keepCompiled();
   const parsed = parseArgv(spec, argv);
   if (parsed.kind === 'usage') return fail(parsed.error);
   if (parsed.kind === 'told') {
