@@ -19,15 +19,20 @@ export interface SelfTime {
   share: number;
 }
 
-/** Functions by self time, most first; idle time is left out. */
-export function rankSelfTime(profile: CpuProfile): SelfTime[] {
+/**
+ * Functions by self time, most first; idle time is left out.
+ * @param skipMs how much of the profile's beginning is left out too: loading and warming up
+ */
+export function rankSelfTime(profile: CpuProfile, skipMs = 0): SelfTime[] {
   const names = new Map(profile.nodes.map((node) => [node.id, nameOf(node.callFrame)]));
   const byName = new Map<string, number>();
   let busyUs = 0;
+  let atUs = 0;
   for (const [at, id] of profile.samples.entries()) {
     const name = names.get(id) ?? '?';
     const spentUs = profile.timeDeltas[at] ?? 0;
-    if (name === '(idle)') continue;
+    atUs += spentUs;
+    if (name === '(idle)' || atUs < skipMs * 1000) continue;
     busyUs += spentUs;
     byName.set(name, (byName.get(name) ?? 0) + spentUs);
   }
