@@ -5,7 +5,7 @@ import { canFrame, frameChunk, joinPieces } from './chunk-framing.ts';
 import type { ConnectionWatch, Watched } from './connection-watch.ts';
 import type { Cors } from './cors.ts';
 import type { HttpTimes } from './http-config.ts';
-import type { HttpMeter } from './http-meter.ts';
+import type { RouteMeter } from './http-meter.ts';
 import { encodeError, type Refusal, refusalHeaders } from './refusal.ts';
 import { discardBody, isBodyLeft } from './request-body.ts';
 
@@ -16,13 +16,12 @@ export interface ExchangeHost {
   readonly times: HttpTimes;
   readonly cors: Cors;
   readonly watch: ConnectionWatch;
-  readonly meter: HttpMeter;
   /** No further request on this connection, please. */
   readonly closing: boolean;
 }
 
 export interface ExchangeInit {
-  route: string;
+  meter: RouteMeter;
   requestId: string;
   req: IncomingMessage;
   res: ServerResponse;
@@ -43,12 +42,12 @@ const joinedBytes = 4096;
 export class Exchange implements Watched {
   readonly req: IncomingMessage;
   readonly res: ServerResponse;
-  readonly route: string;
   readonly requestId: string;
   runId: string | undefined;
   node: string | undefined;
   onGone: () => void = nothing;
   readonly #host: ExchangeHost;
+  readonly #meter: RouteMeter;
   readonly #startedMs: number;
   #over = false;
   #hasWritten = false;
@@ -57,7 +56,7 @@ export class Exchange implements Watched {
     this.#host = host;
     this.req = init.req;
     this.res = init.res;
-    this.route = init.route;
+    this.#meter = init.meter;
     this.requestId = init.requestId;
     this.#startedMs = host.clock.now();
     host.watch.add(init.req.socket, this);
@@ -90,7 +89,7 @@ export class Exchange implements Watched {
   write(pieces: readonly Uint8Array[], drained: () => void): boolean {
     const frame = this.#hasWritten && canFrame(this.res) ? frameChunk(pieces) : undefined;
     const sink = frame === undefined ? this.res : this.req.socket;
-    if (!this.#hasWritten) this.#host.meter.firstByte(this.route, this.#host.clock.now() - this.#startedMs);
+    if (!this.#hasWritten) this.#meter.firstByte(this.#host.clock.now() - this.#startedMs);
     this.#hasWritten = true;
     if (sink.write(frame ?? joinPieces(pieces))) return true;
     sink.once('drain', drained);
@@ -156,23 +155,28 @@ export class Exchange implements Watched {
   callerGone(): void {
     if (this.#over) return;
     this.#over = true;
-    this.#host.meter.callerGone(this.route);
+    this.#meter.callerGone();
     this.#host.log.debug(this.labels(), 'the caller went away');
     this.onGone();
   }
 
   /** What finds it again in a log. */
   labels(): LogFields {
-    const { route, requestId, runId, node } = this;
-    return { route, requestId, ...(runId !== undefined && { runId }), ...(node !== undefined && { node }) };
+    const { requestId, runId, node } = this;
+    return {
+      route: this.#meter.route,
+      requestId,
+      ...(runId !== undefined && { runId }),
+      ...(node !== undefined && { node }),
+    };
   }
 
   #close(status: number): void {
-    const { watch, meter, log, clock } = this.#host;
+    const { watch, log, clock } = this.#host;
     this.#over = true;
     watch.delete(this.req.socket, this);
     const tookMs = clock.now() - this.#startedMs;
-    meter.answered(this.route, status, tookMs);
+    this.#meter.answered(status, tookMs);
     log.debug({ ...this.labels(), status, tookMs }, 'answered');
   }
 

@@ -5,6 +5,7 @@ import type { FastifyInstance } from 'fastify';
 import type { CheckCaller } from './caller.ts';
 import { Exchange, type ExchangeHost } from './exchange.ts';
 import type { HttpTimes } from './http-config.ts';
+import type { RouteMeter } from './http-meter.ts';
 import type { Refusal } from './refusal.ts';
 import type { RouteTable } from './route-table.ts';
 
@@ -32,6 +33,7 @@ export type Take = (exchange: Exchange, rest: string) => void;
 export interface PortInit {
   server: FastifyInstance;
   host: ExchangeHost;
+  meterOf: (route: string) => RouteMeter;
   log: Log;
   bodyLimitBytes: number;
   checkCaller: CheckCaller;
@@ -40,7 +42,7 @@ export interface PortInit {
 }
 
 export function createHttpPort(init: PortInit): HttpPort {
-  const { server, host, log, bodyLimitBytes, checkCaller, requestId, table } = init;
+  const { server, host, meterOf, log, bodyLimitBytes, checkCaller, requestId, table } = init;
   function guard(exchange: Exchange, answer: () => void): void {
     try {
       answer();
@@ -60,8 +62,9 @@ export function createHttpPort(init: PortInit): HttpPort {
     guard,
     route(method, url, take) {
       table.add(method, url);
+      const meter = meterOf(url);
       const begin = (req: IncomingMessage, res: ServerResponse) =>
-        new Exchange(host, { route: url, requestId: requestId(req), req, res });
+        new Exchange(host, { meter, requestId: requestId(req), req, res });
       server.route({
         method,
         url,

@@ -42,19 +42,22 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   const watch = new ConnectionWatch();
   const server = createFastify({ times, watch, takeUnmatched });
   const cors = createCors(config.corsOrigins);
-  const meter = createHttpMeter(deps.metrics, () => watch.count);
-  const host = { clock, log, times, cors, watch, meter, closing: false };
+  const meterOf = createHttpMeter(deps.metrics, () => watch.count);
+  const host = { clock, log, times, cors, watch, closing: false };
   const requestId = createRequestIds();
   const table = createRouteTable();
   const { bodyLimitBytes } = config;
   const checkCaller = createCallerCheck(config, cors, deps.edge);
-  const port = createHttpPort({ server, host, log, bodyLimitBytes, checkCaller, requestId, table });
+  const port = createHttpPort({ server, host, meterOf, log, bodyLimitBytes, checkCaller, requestId, table });
   for (const routes of [probeRoutes(deps), ...deps.doors]) routes(port);
 
+  const unmatchedMeter = meterOf('none');
   const answerUnmatched = createUnmatched(table, cors);
   function takeUnmatched({ raw: req }: FastifyRequest, reply: FastifyReply): void {
     reply.hijack();
-    answerUnmatched(new Exchange(host, { route: 'none', requestId: requestId(req), req, res: reply.raw }));
+    answerUnmatched(
+      new Exchange(host, { meter: unmatchedMeter, requestId: requestId(req), req, res: reply.raw }),
+    );
   }
   server.all('/*', { onRequest: (request, reply) => takeUnmatched(request, reply) }, () => {});
   answerExpectations(server.server, bodyLimitBytes);
