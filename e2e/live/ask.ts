@@ -16,7 +16,7 @@ export function askForever(model: string): Params {
 
 /** Takes the engine seconds to read before the first token. */
 export function askLong(model: string): Params {
-  return { ...base(model, words(1_000)), max_tokens: 4 };
+  return { ...base(model, words(800)), max_tokens: 4 };
 }
 
 /** More than the engine's context holds. */

@@ -73,7 +73,9 @@ export const chatRows: readonly Row[] = [
     name: 'n = 2 gives two whole choices, streamed and not',
     async run({ client, model }) {
       const whole = await client.chat.completions.create(ask(model, { n: 2, temperature: 0.8 }));
-      const streamed = await client.chat.completions.stream(ask(model, { n: 2, temperature: 0.8 })).finalChatCompletion();
+      const streamed = await client.chat.completions
+        .stream(ask(model, { n: 2, temperature: 0.8 }))
+        .finalChatCompletion();
       for (const answer of [whole, streamed]) {
         assert.deepEqual(answer.choices.map((choice) => choice.index).sort(), [0, 1]);
         assert.ok(answer.choices.every((choice) => (choice.message.content ?? '').length > 0));
