@@ -140,9 +140,19 @@ export const importTable: readonly ImportRow[] = [
     why: 'What core asks of the world, in the words of core.',
   },
   {
-    place: 'apps/{app}/src/inbound/http-door.ts',
-    may: ['apps/{app}/src/core', 'apps/{app}/src/inbound/*', 'packages/domain', 'packages/shell', 'node:*'],
-    why: 'Hangs the doors into the HTTP port.',
+    place: 'apps/{app}/src/inbound/{file}.ts',
+    may: [
+      'apps/{app}/src/core',
+      'apps/{app}/src/ports',
+      'apps/{app}/src/inbound/*',
+      'packages/domain',
+      'packages/wire',
+      'packages/link',
+      'packages/link/src/tcp',
+      'packages/shell',
+      'node:*',
+    ],
+    why: 'A port, and the ways in that are hung into it.',
   },
   {
     place: 'apps/{app}/src/inbound/http',
