@@ -58,6 +58,8 @@ test('planted imports against the table are found', () => {
     ['apps/edge/src/core/runs/x.ts', `import { serveHttp } from '../../inbound/openai/server.ts';`],
     ['apps/edge/src/ports/x.ts', `export type { Database } from 'node:sqlite';`],
     ['apps/edge/src/inbound/openai/x.ts', `import { a } from '../node-link/a.ts';`],
+    ['apps/edge/src/inbound/http/x.ts', `import { a } from '../openai/a.ts';`],
+    ['apps/cli/src/commands/x.ts', `import { a } from '@iop/link/tcp';`],
     ['apps/node/src/outbound/adapters/x.ts', `const lazy = await import('../run-store-sqlite/store.ts');`],
     ['apps/node/src/commands/x.ts', `import { a } from '../../../edge/src/core/door.ts';`],
     ['apps/node/src/main.ts', `import { a } from './outbound/run-store-sqlite/store.ts';`],
