@@ -39,7 +39,7 @@ for (const tls of [true, false]) {
         const impostor = await startImpostor(tls);
         world.defer(() => impostor.close());
         const node = await world.node(edge, { name: 'careful', port: impostor.port, ready: false });
-        await node.program.line(/pin-mismatch/, 10_000);
+        await node.program.line(/pinned is/, 10_000);
         await sleep(1_500); // it dials again, and again says nothing
         assert.deepEqual(impostor.tokens, []);
         assert.deepEqual(impostor.victims, []);
@@ -49,7 +49,7 @@ for (const tls of [true, false]) {
 
     test('a Node with a wrong pin for the real Edge does not join', limit, async () => {
       const node = await world.node(edge, { name: 'mistaken', pins: [wrongPin], ready: false });
-      await node.program.line(/pin-mismatch/, 10_000);
+      await node.program.line(/pinned is/, 10_000);
       assert.equal(await stateOf('mistaken'), undefined);
     });
 

@@ -98,10 +98,16 @@ function event(data: object): string {
 async function pour(stage: Stage, sizeBytes: number, piece: Buffer): Promise<void> {
   for (let sent = 0; sent < sizeBytes && !stage.closed(); sent += piece.length) {
     if (stage.response.write(piece)) continue;
-    await Promise.race([once(stage.response, 'drain'), once(stage.response, 'close')]);
+    await roomOrClose(stage.response);
   }
 }
 
-function once(response: ServerResponse, name: 'drain' | 'close'): Promise<void> {
-  return new Promise((resolve) => response.once(name, () => resolve()));
+function roomOrClose(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    const done = () => {
+      response.off('drain', done).off('close', done);
+      resolve();
+    };
+    response.on('drain', done).on('close', done);
+  });
 }
