@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { IopError } from '@iop/domain';
-import { createAcceptor, type Identity } from '@iop/link';
+import type { Identity } from '@iop/link';
 import { listenTcp, listenUnix, loadIdentity, nodeCrypto } from '@iop/link/tcp';
 import {
   createLog,
@@ -11,20 +11,16 @@ import {
   lockStateDir,
   openStateDir,
   parseSettings,
-  randomBytes,
   readSecretFile,
 } from '@iop/shell';
 import type { CommandContext, LoadedCommand } from '@iop/shell/program';
-import { Role } from '@iop/wire';
 import { type EdgeConfig, edgeConfig } from '../config.ts';
 import { toHttpConfig, toSettings } from '../config-settings.ts';
 import { createEdge } from '../core/edge.ts';
 import { createReadiness } from '../core/readiness.ts';
-import { createAdmit } from '../inbound/admit.ts';
 import { assertHttpConfig, isLoopbackHost } from '../inbound/http/http-config.ts';
 import { createHttpDoor } from '../inbound/http-door.ts';
-import { createNodeLinks } from '../inbound/node-link/node-links.ts';
-import { createOperatorLinks } from '../inbound/operator-link/operator-links.ts';
+import { createWirePort } from '../inbound/wire-port.ts';
 import { createEdgeMetrics } from '../outbound/edge-metrics.ts';
 import { createSecrets } from '../outbound/secrets.ts';
 import { openSqliteStore } from '../outbound/store-sqlite/store.ts';
@@ -94,30 +90,17 @@ export async function serve({ config, file, load }: ServeInput, signal: AbortSig
   });
   const metrics = createEdgeMetrics({ metrics: createMetrics('iop_edge_'), edge, store: store.stats });
 
-  const nodeLinks = createNodeLinks({ nodes: edge.nodes, clock, log });
-  const operatorLinks = createOperatorLinks({ edge, log });
-  const acceptor = createAcceptor({
-    identity,
+  const wirePort = createWirePort({
+    edge,
     name: config.name,
-    serverInstance: randomBytes(16),
-    crypto: nodeCrypto,
+    identity,
+    identities: store.identities,
+    nodeToken,
+    operatorToken,
     clock,
-    admit: createAdmit({
-      identities: store.identities,
-      nodeToken,
-      operatorToken,
-      heartbeatMs: () => edge.settings().limits.heartbeatMs,
-      fleetSize: () => edge.nodes.size,
-    }),
-    onLink: (link) => (link.peer.role === Role.OPERATOR ? operatorLinks : nodeLinks).open(link),
-    onRejected({ code, message, name, instance, transport, cause }) {
-      const from = { code, name, instance, address: transport.address };
-      if (cause === undefined) log.warn({ ...from, reason: message }, 'a link was refused');
-      else
-        log.error({ ...from, reason: message, cause: String(cause) }, 'a link was refused because of a bug');
-    },
+    log,
   });
-  const onTransport = acceptor.accept;
+  const onTransport = wirePort.accept;
   const local = await listenUnix({ path: files.operatorSocket, onTransport });
   stack.defer(() => local.close());
   const wire = await listenTcp({ ...config.wire, identity, onTransport });
@@ -141,7 +124,7 @@ export async function serve({ config, file, load }: ServeInput, signal: AbortSig
   log.info({ ...edge.gauges() }, 'iop-edge is stopping');
   const answered = http.close();
   await edge.stop({ drainMs, confirmMs });
-  acceptor.close('the Edge is stopping', spreadMs(edge.nodes.size));
+  wirePort.close('the Edge is stopping', spreadMs(edge.nodes.size));
   await answered;
   log.info({}, 'iop-edge has stopped');
 }

@@ -56,6 +56,7 @@ export function closeAttempt(ctx: RunContext, attempt: Attempt): void {
   run.attempt = undefined;
   run.staleBytes += attempt.heldBytes;
   place.node.attempts.delete(attempt);
+  if (place.node.attempts.size === 0) place.node.stopWaiting?.();
   ctx.admission.release(place);
 }
 

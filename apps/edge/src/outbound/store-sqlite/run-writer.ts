@@ -10,6 +10,8 @@ export interface RunWriter extends RunRecords {
   readonly dropped: number;
   /** Age of the oldest record that is not written; 0: none. */
   lagMs(): number;
+  /** Nothing is taken or written any more. */
+  stop(): void;
 }
 
 export interface RunWriterOptions {
@@ -31,8 +33,10 @@ export function createRunWriter(options: RunWriterOptions): RunWriter {
   let armed = false;
   let writing: Promise<void> | undefined;
   let dropped = 0;
+  let stopped = false;
 
   function save(record: RunRecord): void {
+    if (stopped) return;
     if (pending.size >= options.capacity && !pending.has(record.runId)) dropOldest();
     pending.set(record.runId, record);
     oldestMs ??= clock.now();
@@ -46,11 +50,11 @@ export function createRunWriter(options: RunWriterOptions): RunWriter {
   }
 
   function arm(delayMs: number): void {
-    if (armed || writing !== undefined) return;
+    if (armed || stopped || writing !== undefined) return;
     armed = true;
     clock.after(delayMs, () => {
       armed = false;
-      if (writing === undefined && pending.size > 0) startWriting();
+      if (writing === undefined && pending.size > 0 && !stopped) startWriting();
     });
   }
 
@@ -121,6 +125,9 @@ export function createRunWriter(options: RunWriterOptions): RunWriter {
       return dropped;
     },
     lagMs: () => (oldestMs === undefined ? 0 : clock.now() - oldestMs),
+    stop() {
+      stopped = true;
+    },
   };
 }
 

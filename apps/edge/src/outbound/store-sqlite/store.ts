@@ -61,6 +61,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<SqliteStor
       try {
         await records.flush();
       } finally {
+        records.stop();
         await link.close();
       }
     },
