@@ -34,13 +34,13 @@ export interface BenchOptions {
 const full: Scale = {
   rounds: 5,
   longRounds: 3,
-  warmUpMs: 1500,
+  warmUpMs: 2500,
   warmMs: 150,
   windowMs: 1000,
   streamWindowMs: 2000,
   firstTokens: 15,
   heldStreams: [1000, 5000],
-  settleMs: 2500,
+  settleMs: 1500,
 };
 
 const quick: Scale = {
@@ -49,10 +49,10 @@ const quick: Scale = {
   warmUpMs: 700,
   warmMs: 100,
   windowMs: 400,
-  streamWindowMs: 1000,
+  streamWindowMs: 700,
   firstTokens: 8,
   heldStreams: [1000],
-  settleMs: 1000,
+  settleMs: 500,
 };
 
 export const usage = `npm run bench -- [options]
