@@ -37,6 +37,8 @@ export interface FakeAttempt {
   readonly order: RunOrder;
   /** Events that the Node has given numbers. */
   seq: number;
+  /** The Edge wants to hear no more of it; `sink` is then called only by tests that do so themselves. */
+  forgotten: boolean;
   /** Passes events on, as raw pieces of text. */
   say(...texts: string[]): void;
   emit(...events: RuntimeEvent[]): void;
@@ -68,12 +70,19 @@ export function createFakeNode(name: string): FakeNode {
     },
     cancel: (ref, by) => void asked.push({ kind: 'cancel', ...refOf(ref), by }),
     consumed: (ref, sizeBytes) => void asked.push({ kind: 'consumed', ...refOf(ref), sizeBytes }),
-    receivedSeq: ({ runId, attempt }) =>
-      given.find(({ order }) => order.runId === runId && order.attempt === attempt)?.seq ?? 0,
-    forget: (ref) => void asked.push({ kind: 'forget', ...refOf(ref) }),
+    receivedSeq: (ref) => given.find((each) => isOf(each, ref))?.seq ?? 0,
+    forget(ref) {
+      asked.push({ kind: 'forget', ...refOf(ref) });
+      const attempt = given.find((each) => isOf(each, ref));
+      if (attempt !== undefined) attempt.forgotten = true;
+    },
     resume: (answers) => void asked.push({ kind: 'resume', answers }),
     close: (reason) => void asked.push({ kind: 'close', reason }),
   };
+}
+
+function isOf({ order }: FakeAttempt, { runId, attempt }: AttemptRef): boolean {
+  return order.runId === runId && order.attempt === attempt;
 }
 
 function refOf({ runId, attempt }: AttemptRef): { runId: string; attempt: number } {
@@ -85,17 +94,20 @@ function createFakeAttempt(order: RunOrder, sink: AttemptSink): FakeAttempt {
     order,
     sink,
     seq: 0,
+    forgotten: false,
     say(...texts) {
       this.emit(...texts.map(rawEvent));
     },
     emit(...events) {
       this.seq += events.length;
-      sink.events(events, sizeOf(events));
+      if (!this.forgotten) sink.events(events, sizeOf(events));
     },
-    accept: () => sink.accepted(),
+    accept() {
+      if (!this.forgotten) sink.accepted();
+    },
     end(end) {
       this.seq++;
-      sink.end(end);
+      if (!this.forgotten) sink.end(end);
     },
   };
 }
