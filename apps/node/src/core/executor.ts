@@ -67,6 +67,7 @@ export class Executor {
       endedAtMs: this.#deps.clock.wall(),
     });
     attempt.channel.end(final);
+    this.#tell(attempt, final);
     this.#deps.ended(attempt);
   }
 
@@ -82,6 +83,15 @@ export class Executor {
       end = this.#bug(spec, reason);
     }
     this.finish(attempt, end);
+  }
+
+  #tell({ request }: Attempt, end: RunEnd): void {
+    const { log } = this.#deps;
+    const { runId: run, attempt, adapter, target } = request;
+    if (end.kind === 'failed') {
+      const { code, message } = end.failure;
+      log.info({ run, attempt, adapter, target, code, reason: message }, 'run failed');
+    } else log.debug({ run, attempt, adapter, target, end: end.kind }, 'run ended');
   }
 
   #bug(spec: ExecutionSpec, reason: unknown): RunEnd {

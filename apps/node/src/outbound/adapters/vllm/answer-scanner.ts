@@ -3,6 +3,7 @@ import { afterColon, skipSpace, skipString, skipValue } from './json-scan.ts';
 const OPEN_BRACE = 0x7b;
 const OPEN_BRACKET = 0x5b;
 const NULL = 0x6e;
+const FALSE = 0x66;
 
 /**
  * One pass over a chunk or a JSON answer of the OpenAI dialect that checks that it is JSON and finds
@@ -10,7 +11,7 @@ const NULL = 0x6e;
  * wants it. One instance a run, reused for every chunk.
  */
 export class AnswerScanner {
-  /** Start of a top-level `error` that is not null, or -1. */
+  /** Start of a top-level `error` that says something, or -1. */
   errorAt = -1;
   errorEnd = -1;
   /** Top-level `object` is "error": the older shape of vLLM. */
@@ -20,7 +21,7 @@ export class AnswerScanner {
   usageEnd = -1;
   /** Elements of top-level `choices`; -1: there is no such array. */
   choices = -1;
-  /** Choices of this chunk whose `finish_reason` is not null, and where the last one's value stands. */
+  /** Choices of this chunk that give a `finish_reason`, and where the last one's value stands. */
   finishes = 0;
   finishAt = -1;
   finishEnd = -1;
@@ -71,7 +72,7 @@ export class AnswerScanner {
     const valueEnd = skipValue(bytes, value, end, level);
     if (valueEnd === -1) return -1;
     if (level === topLevel) this.#noteTop(bytes, key, length, value, valueEnd);
-    else if (length === 13 && bytes[value] !== NULL && isKey(bytes, key, 'finish_reason')) {
+    else if (length === 13 && isGiven(bytes, value, valueEnd) && isKey(bytes, key, 'finish_reason')) {
       this.finishes++;
       this.finishAt = value;
       this.finishEnd = valueEnd;
@@ -84,7 +85,7 @@ export class AnswerScanner {
       if (bytes[value] === OPEN_BRACE && isKey(bytes, key, 'usage')) {
         this.usageAt = value;
         this.usageEnd = valueEnd;
-      } else if (bytes[value] !== NULL && isKey(bytes, key, 'error')) {
+      } else if (isGiven(bytes, value, valueEnd) && isKey(bytes, key, 'error')) {
         this.errorAt = value;
         this.errorEnd = valueEnd;
       }
@@ -114,6 +115,11 @@ export class AnswerScanner {
 // They are also the depth of nesting that `skipValue` starts from.
 const topLevel = 1;
 const inChoice = 3;
+
+/** Not null, false or an empty text: servers write all of them for nothing. */
+function isGiven(bytes: Uint8Array, value: number, valueEnd: number): boolean {
+  return bytes[value] !== NULL && bytes[value] !== FALSE && valueEnd - value > 2;
+}
 
 function isKey(bytes: Uint8Array, at: number, key: string): boolean {
   for (let i = 0; i < key.length; i++) if (bytes[at + i] !== key.charCodeAt(i)) return false;

@@ -86,8 +86,12 @@ describe('stream tap', () => {
     assert.equal(tap.failure?.upstream?.status, 400);
   });
 
-  it('takes error: null for no error', () => {
-    assert.equal(tapOf().see('data: {"choices":[],"error":null}\n\n'), 'keep');
+  it('takes an error that says nothing for none, and so a finish reason', () => {
+    for (const nothing of ['null', '""', 'false']) {
+      const { tap, see } = tapOf();
+      assert.equal(see(`data: {"choices":[{"finish_reason":${nothing}}],"error":${nothing}}\n\n`), 'keep');
+      assert.equal(tap.isWhole, false);
+    }
   });
 
   for (const text of [

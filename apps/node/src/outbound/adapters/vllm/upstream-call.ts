@@ -68,7 +68,8 @@ export class UpstreamCall implements Dispatcher.DispatchHandler, Watched {
   onResponseStart(_controller: unknown, status: number, headers: Headers): void {
     if (status < 200) return;
     this.heardAtMs = this.#deps.clock.now();
-    this.#answer = this.#init.answerFor(status, headers, this.#settle);
+    const answer = this.#init.answerFor(status, headers, this.#settle);
+    if (!this.#isSettled) this.#answer = answer;
   }
 
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {

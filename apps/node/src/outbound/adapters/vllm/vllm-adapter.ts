@@ -11,6 +11,7 @@ import { SilenceWatch } from './silence-watch.ts';
 import { StreamAnswer } from './stream-answer.ts';
 import { UpstreamCall } from './upstream-call.ts';
 import { type Headers, one, parseRetryAfter } from './upstream-error.ts';
+import { fault } from './upstream-fault.ts';
 import { UpstreamPool } from './upstream-pool.ts';
 
 export interface VllmOptions {
@@ -120,13 +121,16 @@ class VllmAdapter implements Adapter {
     const { spec, sink, settle } = reading;
     const where = this.#where;
     const type = one(headers['content-type']) ?? '';
+    const encoding = one(headers['content-encoding']) ?? 'identity';
+    // Nobody asked for it, so nobody here can read it.
+    if (encoding !== 'identity') settle(malformed(`${where} sent an answer in ${encoding}`));
     const isUnexpectedJson = spec.stream && type.includes('application/json');
     if (status < 200 || status > 299 || isUnexpectedJson) {
       const retryAfterMs = parseRetryAfter(headers, this.#clock.wall());
       return new ErrorAnswer({ where, status, retryAfterMs, settle });
     }
     if (!spec.stream) return new JsonAnswer({ dialect: spec.dialect, where, sink, settle });
-    const tap = { where, choices: reading.choices, withholdUsage: !spec.includeUsage };
+    const tap = { where, choices: choicesToWaitFor(reading), withholdUsage: !spec.includeUsage };
     return new StreamAnswer({ dialect: spec.dialect, tap, sink, settle });
   }
 }
@@ -136,6 +140,15 @@ interface Reading {
   sink: EventSink;
   settle: Settle;
   choices: number;
+}
+
+/** A completion may have many prompts, each with its own choices: only `[DONE]` says that it is whole. */
+function choicesToWaitFor({ spec, choices }: Reading): number {
+  return spec.dialect === 'openai.completions' ? Number.POSITIVE_INFINITY : choices;
+}
+
+function malformed(message: string): RunEnd {
+  return { kind: 'failed', failure: fault('unavailable', 'upstream.malformed', message) };
 }
 
 function requestHeaders(apiKey: string): readonly string[] {

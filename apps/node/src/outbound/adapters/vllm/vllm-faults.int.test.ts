@@ -161,6 +161,16 @@ describe('vllm: an upstream that breaks', () => {
     assert.equal(failureOf((await run()).end).code, 'upstream.malformed');
   });
 
+  it('in a compression that nobody asked for: malformed', async (test) => {
+    const { upstream, run } = await createLab(test, answerStatus(200, 'x', { 'content-encoding': 'gzip' }));
+    for (const stream of [true, false]) {
+      const failure = failureOf((await run({ stream })).end);
+      assert.equal(failure.code, 'upstream.malformed');
+      assert.match(failure.message, /in gzip/);
+    }
+    for (const exchange of upstream.exchanges) await exchange.over;
+  });
+
   it('with an error in mid-stream: that error', async (test) => {
     const error = 'data: {"error":{"message":"KV cache is full","type":"x","code":500}}\n\n';
     const { upstream, run } = await createLab(test, answerStream([chunk('a'), error, chunk('never')], 5));
