@@ -56,7 +56,7 @@ export function initState(path: string, name: string): InitResult {
 }
 
 function firstConfig(name: string, stateDir: string): string {
-  return `# The truth about this Edge. Every key, with its default: docs/config/edge.md
+  return `# The truth about this Edge. Every key, with its default: docs/config-edge.md
 name: ${name}
 state_dir: ${JSON.stringify(stateDir)}
 
