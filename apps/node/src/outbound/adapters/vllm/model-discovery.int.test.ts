@@ -77,6 +77,7 @@ describe('vllm: what an upstream serves', () => {
     const cards = [
       { id: 'a', max_model_len: 10 },
       { id: 'b', meta: { n_ctx_train: 20 } },
+      { id: 'slot', meta: { n_ctx: 5, n_ctx_train: 20 } },
       { id: 'c', max_model_len: 'x' },
       { id: 7 },
       null,
@@ -85,6 +86,7 @@ describe('vllm: what an upstream serves', () => {
     assert.deepEqual(parseModels({ data: cards }), [
       { name: 'a', contextLength: 10 },
       { name: 'b', contextLength: 20 },
+      { name: 'slot', contextLength: 5 },
       { name: 'c' },
     ]);
     assert.equal(parseModels({}), undefined);

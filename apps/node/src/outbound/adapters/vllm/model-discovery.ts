@@ -102,18 +102,27 @@ async function readBounded(body: AsyncIterable<Buffer>): Promise<Buffer> {
   return Buffer.concat(parts);
 }
 
-/** `{data:[{id,max_model_len?,meta?:{n_ctx_train}}]}`, as vLLM and llama.cpp write it. */
+/**
+ * `{data:[{id,max_model_len?,meta?:{n_ctx,n_ctx_train}}]}`, as vLLM and llama.cpp write it. What a slot of
+ * llama.cpp holds is often less than what the model was trained for.
+ */
 export function parseModels(body: unknown): TargetInfo[] | undefined {
   const list = (body as { data?: unknown } | null | undefined)?.data;
   if (!Array.isArray(list)) return undefined;
   const targets: TargetInfo[] = [];
-  for (const card of list as { id?: unknown; max_model_len?: unknown; meta?: { n_ctx_train?: unknown } }[]) {
+  for (const card of list as ModelCard[]) {
     if (typeof card?.id !== 'string' || card.id === '') continue;
-    const length = card.max_model_len ?? card.meta?.n_ctx_train;
+    const length = card.max_model_len ?? card.meta?.n_ctx ?? card.meta?.n_ctx_train;
     const isLength = typeof length === 'number' && Number.isInteger(length) && length > 0;
     targets.push({ name: card.id, ...(isLength && { contextLength: length }) });
   }
   return targets;
+}
+
+interface ModelCard {
+  id?: unknown;
+  max_model_len?: unknown;
+  meta?: { n_ctx?: unknown; n_ctx_train?: unknown };
 }
 
 function missingDetail(configured: readonly string[], found: readonly TargetInfo[]): string {
