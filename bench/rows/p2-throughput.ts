@@ -24,6 +24,7 @@ export const throughputRow: Row = {
   columns: [
     { head: 'req/s', metric: 'rps256', digits: 0 },
     { head: 'CPU µs/req', metric: 'cpuUs256', digits: 1 },
+    { head: 'req per CPU second', metric: 'perCpuSecond256', digits: 0 },
     { head: 'p99 ms', metric: 'p99Us256', digits: 2, divisor: 1000 },
     { head: '10 KB: req/s', metric: 'rps10240', digits: 0 },
     { head: 'CPU µs/req', metric: 'cpuUs10240', digits: 1 },
@@ -47,6 +48,7 @@ async function measureBody(target: Target, context: RowContext, bodyBytes: numbe
   return {
     [`rps${bodyBytes}`]: result.requests / (result.windowMs / 1000),
     [`cpuUs${bodyBytes}`]: result.cpuNs / 1000 / result.requests,
+    ...(result.cpuNs > 0 && { [`perCpuSecond${bodyBytes}`]: result.requests / (result.cpuNs / 1e9) }),
     [`p99Us${bodyBytes}`]: result.latencyUs.p99,
   };
 }

@@ -45,6 +45,7 @@ const columns: readonly Column[] = [
   { head: 'chunks/s', metric: 'chunksPerS', digits: 0 },
   { head: 'CPU µs/chunk', metric: 'cpuUs', digits: 1 },
   { head: 'core %', metric: 'corePercent', digits: 0 },
+  { head: 'chunks per CPU second', metric: 'perCpuSecond', digits: 0 },
   { head: 'gap p99 ms', metric: 'gapP99Us', digits: 1, divisor: 1000 },
   { head: 'gap max ms', metric: 'gapMaxUs', digits: 0, divisor: 1000 },
 ];
@@ -90,6 +91,7 @@ function toMetrics(result: StreamResult, streams: number, chunksPerS: number): M
     streams,
     chunksPerS,
     cpuUs: result.cpuNs / 1000 / result.frames,
+    ...(result.cpuNs > 0 && { perCpuSecond: result.frames / (result.cpuNs / 1e9) }),
     corePercent: result.cpuNs / 1e4 / result.windowMs,
     gapP99Us: result.gapUs.p99,
     gapMaxUs: result.gapUs.max,
