@@ -152,6 +152,19 @@ test('a body beyond the limit is refused before it is read, and its caller hears
   assert.equal(lab.edge.runs.length, 0);
 });
 
+test('a caller that sends all of a body that is too large before it reads still gets the answer', async () => {
+  await using lab = await openHttpLab({ bodyLimitBytes: 100_000 });
+  const client = await connectRaw(lab.port);
+  client.socket.pause();
+  const sizeBytes = 30 * 1024 * 1024;
+  client.send(rawRequest({ headers: { ...bearer, 'content-length': `${sizeBytes}` } }));
+  for (let sent = 0; sent < sizeBytes; sent += 1024 * 1024) {
+    await new Promise((resolve) => client.socket.write(Buffer.alloc(1024 * 1024, 120), resolve));
+  }
+  client.socket.resume();
+  assert.match(await client.ended(), /^HTTP\/1\.1 413 [\s\S]*request_too_large/);
+});
+
 test('a body of unknown length is cut off at the limit', async () => {
   await using lab = await openHttpLab({ bodyLimitBytes: 100_000 });
   const client = await connectRaw(lab.port);
