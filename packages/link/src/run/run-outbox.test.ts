@@ -63,6 +63,21 @@ test('the end needs no credit, but waits for what comes before it (L15)', async 
   );
 });
 
+test('an end that need not wait for a reader leaves at once, without what was never sent (L14, L15)', async () => {
+  const { outbox, link } = setup(10);
+  outbox.append(event(60));
+  await sent(link);
+  outbox.append(event(60));
+  outbox.append(event(60));
+  outbox.discardUnsent();
+  assert.deepEqual([outbox.lastSeq, outbox.waitingBytes], [1, 0]);
+  outbox.append(endEvent());
+  const [batch] = await sent(link);
+  assert.deepEqual([batch?.firstSeq, batch?.events.length], [2, 1]);
+  outbox.ack(2);
+  assert.equal(outbox.finished, true);
+});
+
 test('whenRoom calls at once if there is room, else once when credit has come', () => {
   const { outbox } = setup(50);
   let calls = 0;

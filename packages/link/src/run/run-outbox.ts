@@ -86,6 +86,17 @@ export class RunOutbox implements PumpSource {
     return this.hasRoom;
   }
 
+  /**
+   * Forgets what was never sent, so that an end which says that the answer was cut need not wait for a reader who
+   * takes nothing. Those seqs were never on a wire and are given again (L14).
+   */
+  discardUnsent(): void {
+    if (this.#ended) return;
+    const dropped = this.#events.splice(this.#sentSeq + 1 - this.#firstSeq);
+    for (const event of dropped) this.#keptBytes -= runEventSizeBytes(event as RunEvent);
+    this.#waitingBytes = 0;
+  }
+
   /** Calls once, as soon as there is room; before returning if there is room now. */
   whenRoom(callback: () => void): void {
     if (this.hasRoom) callback();

@@ -47,6 +47,8 @@ export class WireChannel implements RunChannel {
     this.endKind = end.kind;
     this.body = undefined;
     if (this.#isDropped) return;
+    // What nobody takes would hold this end back for ever.
+    if (end.kind === 'failed' && end.failure.code === 'run.stalled') this.outbox.discardUnsent();
     this.outbox.append({ $typeName: 'iop.wire.v1.RunEvent', kind: { case: 'end', value: toEndEvent(end) } });
     this.#ended(this, end);
   }
