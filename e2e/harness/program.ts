@@ -26,6 +26,8 @@ export interface Program {
   signal(signal: NodeJS.Signals): void;
   /** Anonymous resident memory: without the pages of the executable. */
   memoryBytes(): number;
+  /** Processor time that it has taken, all threads together. */
+  cpuMs(): number;
 }
 
 export interface ProgramInit {
@@ -98,6 +100,7 @@ export function startProgram(init: ProgramInit): Program {
     },
     signal: (signal) => void child.kill(signal),
     memoryBytes: () => anonymousBytes(pid),
+    cpuMs: () => processorMs(pid),
   };
 }
 
@@ -130,4 +133,11 @@ function anonymousBytes(pid: number): number {
   const found = /^RssAnon:\s+(\d+) kB/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'));
   if (found === null) throw new Error(`/proc/${pid}/status names no RssAnon`);
   return Number(found[1]) * 1024;
+}
+
+/** The kernel counts in hundredths of a second. */
+function processorMs(pid: number): number {
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return (Number(fields[11]) + Number(fields[12])) * 10;
 }
