@@ -23,6 +23,7 @@ import { createHttpDoor } from '../inbound/http-door.ts';
 import { createWirePort } from '../inbound/wire-port.ts';
 import { createEdgeMetrics } from '../outbound/edge-metrics.ts';
 import { createSecrets } from '../outbound/secrets.ts';
+import { releaseMemory } from '../outbound/store-sqlite/release-memory.ts';
 import { openSqliteStore } from '../outbound/store-sqlite/store.ts';
 import { stateFiles } from '../state-files.ts';
 import { watchConfig } from './config-watch.ts';
@@ -101,12 +102,6 @@ export async function serve({ config, file, load }: ServeInput, signal: AbortSig
     log,
   });
   const onTransport = wirePort.accept;
-  const local = await listenUnix({ path: files.operatorSocket, onTransport });
-  stack.defer(() => local.close());
-  const wire = await listenTcp({ ...config.wire, identity, onTransport });
-  stack.defer(() => wire.close());
-  health.set('wire', undefined);
-
   const drainMs = config.limits.drain;
   const http = createHttpDoor({
     edge,
@@ -115,6 +110,12 @@ export async function serve({ config, file, load }: ServeInput, signal: AbortSig
     metrics,
     clock,
   });
+  releaseMemory();
+  const local = await listenUnix({ path: files.operatorSocket, onTransport });
+  stack.defer(() => local.close());
+  const wire = await listenTcp({ ...config.wire, identity, onTransport });
+  stack.defer(() => wire.close());
+  health.set('wire', undefined);
   const httpAddress = await http.listen();
   stack.defer(watchConfig({ file, config, load, revisionOf: store.revisionOf, edge, log }));
   const pin = nodeCrypto.pinOf(identity.publicKey);

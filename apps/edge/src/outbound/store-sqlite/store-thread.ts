@@ -8,6 +8,7 @@ import { isIopError } from '@iop/domain';
 import { inTransaction, openDatabase } from './database.ts';
 import { createDurableTables, type DurableTables } from './durable-tables.ts';
 import type { StoreAsk, StoreContent, StoreReply, StoreRequest } from './messages.ts';
+import { releaseMemory } from './release-memory.ts';
 import { createRunTable, type RunTable } from './run-table.ts';
 
 interface OpenStore {
@@ -69,5 +70,6 @@ function reply(request: StoreRequest): StoreReply {
 
 parentPort?.on('message', (request: StoreRequest) => {
   parentPort?.postMessage(reply(request));
+  if (request.ask.kind === 'open') releaseMemory();
   if (request.ask.kind === 'close') parentPort?.close();
 });
