@@ -41,6 +41,7 @@ export interface Adapter {
    * A4: after `emit` returned false no more is read from the source until `whenDrained` calls;
    *     what was already read may still be emitted (at most one read of the source).
    * A5: an upstream that was cut, stalled or garbled never resolves `completed`.
+   * A6: with `retry: 'before-start'`, `failure.retryable` is true only when nothing was started.
    */
   execute(spec: ExecutionSpec, sink: EventSink, signal: AbortSignal): Promise<RunEnd>;
 

@@ -8,7 +8,8 @@ export function createSystemClock(): Clock {
     now: () => performance.now(),
     wall: () => Date.now(),
     after,
-    soon: (callback) => process.nextTick(callback),
+    // Behind the promises that settle in this tick, so that what they do leaves in the same write.
+    soon: (callback) => queueMicrotask(() => process.nextTick(callback)),
   };
 }
 

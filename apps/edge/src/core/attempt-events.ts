@@ -4,47 +4,60 @@ import type { Attempt, AttemptHandlers, EventBatch } from './attempt.ts';
 import { brokenAttempt } from './failures.ts';
 import { failRun, finishRun, moveRun, noBytes, type Run, type RunContext } from './run.ts';
 import { abandonAttempt, closeAttempt } from './run-dispatch.ts';
-import { mayRetry, retryElsewhere } from './run-retry.ts';
+import { type AttemptTrace, mayRetry, retryElsewhere } from './run-retry.ts';
 
 /** What a Node says of the current attempt, as it changes the run. */
 export const attemptEvents: AttemptHandlers = {
   accepted(ctx, attempt) {
-    attempt.wasAccepted = true;
-    attempt.run.startedAtMs ??= ctx.clock.wall();
+    noteAccepted(ctx, attempt);
   },
 
   events(ctx, attempt, batch) {
     const { run } = attempt;
+    noteAccepted(ctx, attempt);
     attempt.heldBytes += batch.sizeBytes;
     ctx.counters.events += batch.events.length;
     noteUsage(run, batch);
-    if (!run.committed && batch.events.some(isContent)) commit(ctx, run);
+    if (!run.committed && batch.events.some(isContent)) commit(run);
     run.reader.events(batch.events, batch.sizeBytes);
   },
 
   // `running` before content would close the way back to `queued` that a retry needs
-  stateChanged(ctx, { run }, state) {
+  stateChanged(_ctx, { run }, state) {
     const isNews = state === 'waiting' || run.state === 'waiting';
     if (!isNews || !canTransition(run.state, state)) return;
     // somebody was asked something: another Node must not ask again
-    if (state === 'waiting') commit(ctx, run);
+    if (state === 'waiting') commit(run);
     moveRun(run, state);
   },
 
   end(ctx, attempt, end) {
-    const retry = end.kind === 'failed' && end.failure.retryable && mayRetry(ctx, attempt);
+    const retry = end.kind === 'failed' && end.failure.retryable && mayRetry(ctx, attempt, traceOf(attempt));
+    noteAccepted(ctx, attempt);
     closeAttempt(ctx, attempt);
     settle(ctx, attempt, { end, retry });
   },
 
   broken(ctx, attempt, why) {
     const node = attempt.place.node.name;
-    const retry = mayRetry(ctx, attempt);
+    const retry = mayRetry(ctx, attempt, 'may-have-started');
     attempt.place.node.link?.cancel(attempt, 'superseded');
     abandonAttempt(ctx, attempt);
     settle(ctx, attempt, { end: { kind: 'failed', failure: brokenAttempt(node, why) }, retry });
   },
 };
+
+/** A Node calls a failure retryable only on its adapter's side of the boundary. */
+function traceOf({ place }: Attempt): AttemptTrace {
+  return place.retry === 'before-start' ? 'did-not-start' : 'may-have-started';
+}
+
+/** Said by the Node, or by the first event that it sends. */
+export function noteAccepted(ctx: RunContext, attempt: Attempt): void {
+  if (attempt.wasAccepted) return;
+  attempt.wasAccepted = true;
+  attempt.run.startedAtMs ??= ctx.clock.wall();
+}
 
 function settle(ctx: RunContext, attempt: Attempt, { end, retry }: { end: RunEnd; retry: boolean }): void {
   const { run } = attempt;
@@ -58,10 +71,9 @@ function settle(ctx: RunContext, attempt: Attempt, { end, retry }: { end: RunEnd
 }
 
 /** The commit boundary: from here on the answer is this attempt's or none. */
-function commit(ctx: RunContext, run: Run): void {
+function commit(run: Run): void {
   run.committed = true;
   run.body = noBytes;
-  run.startedAtMs ??= ctx.clock.wall();
   if (run.state === 'starting') moveRun(run, 'running');
 }
 

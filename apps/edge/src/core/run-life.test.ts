@@ -125,8 +125,9 @@ test('the retry boundary of the adapter is kept', () => {
   for (const [retry, accepted, attempts] of [
     ['before-content', true, 2],
     ['before-start', false, 2],
-    ['before-start', true, 1],
+    ['before-start', true, 2],
     ['never', false, 1],
+    ['never', true, 1],
   ] as const) {
     const { linkNode, start } = createEdgeFixture();
     const options = { capabilities: [mockCapabilities({ retry })] };

@@ -1,13 +1,13 @@
 import { isRunEndState, type RunFailure } from '@iop/domain';
 import type { HeldByNode, ResumeAnswer } from '../ports/node-link.ts';
 import type { Attempt } from './attempt.ts';
-import { loseAttempt } from './attempt-events.ts';
+import { loseAttempt, noteAccepted } from './attempt-events.ts';
 import { brokenAttempt, nodeLost } from './failures.ts';
 import type { NodeEntry } from './node-entry.ts';
 import { planResume, type ResumeStep } from './resume-plan.ts';
 import { failRun, finishRun, leaveLine, moveRun, type RunContext } from './run.ts';
 import { abandonAttempt, demandOf, dispatchRun, joinLine } from './run-dispatch.ts';
-import { mayRetry, retryAnywhere } from './run-retry.ts';
+import { type AttemptTrace, mayRetry, retryAnywhere } from './run-retry.ts';
 
 /** The link is down: its runs are `unknown` until the Node is back, another one took over, or time is up. */
 export function suspendRuns(ctx: RunContext, node: NodeEntry): void {
@@ -30,7 +30,7 @@ export function suspendRuns(ctx: RunContext, node: NodeEntry): void {
 function moveAway(ctx: RunContext, node: NodeEntry): void {
   for (const attempt of [...node.attempts]) {
     const { run } = attempt;
-    if (attempt.over || run.state !== 'unknown' || !mayRetry(ctx, attempt)) continue;
+    if (attempt.over || run.state !== 'unknown' || !mayRetry(ctx, attempt, 'may-have-started')) continue;
     const excluded = [...run.tried, node.name];
     const found = ctx.admission.find(demandOf(run, excluded));
     if (found.kind === 'free') {
@@ -53,17 +53,17 @@ export function loseRestarted(ctx: RunContext, node: NodeEntry): void {
   node.stopWaiting?.();
   const failure = nodeLost(node.name, 'was restarted');
   for (const attempt of [...node.attempts]) {
-    if (!attempt.over) loseForgotten(ctx, attempt, { failure, neverArrived: false });
+    if (!attempt.over) loseForgotten(ctx, attempt, { failure, trace: 'may-have-started' });
   }
 }
 
 function loseForgotten(
   ctx: RunContext,
   attempt: Attempt,
-  lost: { failure: RunFailure; neverArrived: boolean },
+  lost: { failure: RunFailure; trace: AttemptTrace },
 ): void {
   const { run } = attempt;
-  const retry = mayRetry(ctx, attempt, lost.neverArrived);
+  const retry = mayRetry(ctx, attempt, lost.trace);
   leaveLine(ctx, run);
   abandonAttempt(ctx, attempt);
   // E9: no process is left that could still work for it
@@ -104,16 +104,20 @@ function applyStep(ctx: RunContext, attempt: Attempt, step: Exclude<ResumeStep, 
     resumeAttempt(ctx, attempt, step.state);
   } else if (step.kind === 'missing') {
     const failure = nodeLost(node, 'does not know the run any more');
-    loseForgotten(ctx, attempt, { failure, neverArrived: !attempt.wasAccepted });
+    loseForgotten(ctx, attempt, {
+      failure,
+      trace: attempt.wasAccepted ? 'may-have-started' : 'did-not-start',
+    });
   } else {
     const message = `events from ${step.wantedSeq} to ${step.firstKeptSeq - 1} are lost`;
     const failure = brokenAttempt(node, { code: 'event.gap', message });
-    loseForgotten(ctx, attempt, { failure, neverArrived: false });
+    loseForgotten(ctx, attempt, { failure, trace: 'may-have-started' });
   }
 }
 
 function resumeAttempt(ctx: RunContext, attempt: Attempt, state: HeldByNode['state']): void {
   const { run, place } = attempt;
+  noteAccepted(ctx, attempt);
   leaveLine(ctx, run);
   if (run.stopCause !== undefined) {
     place.node.link?.cancel(attempt, run.stopCause);

@@ -3,17 +3,19 @@ import type { Attempt } from './attempt.ts';
 import { failRun, moveRun, type Run, type RunContext } from './run.ts';
 import { demandOf, dispatchRun, waitForPlace } from './run-dispatch.ts';
 
+/** What is known of an attempt that is over: that it had no effect, or nothing. */
+export type AttemptTrace = 'did-not-start' | 'may-have-started';
+
 /**
- * E6: whether this attempt may be followed by another one. `neverArrived`: the Node is known not to have
- * seen it, so that no adapter's retry boundary was crossed.
+ * E6: whether this attempt may be followed by another one. An adapter that may be tried again only before its
+ * start wants it known that there was none: a link that fell silent does not say so.
  */
-export function mayRetry(ctx: RunContext, attempt: Attempt, neverArrived = false): boolean {
+export function mayRetry(ctx: RunContext, attempt: Attempt, trace: AttemptTrace): boolean {
   const { run, place } = attempt;
   if (run.committed || run.stopCause !== undefined) return false;
   if (run.state !== 'starting' && run.state !== 'unknown') return false;
   if (run.attempts >= ctx.settings().limits.attempts) return false;
-  if (neverArrived || place.retry === 'before-content') return true;
-  return place.retry === 'before-start' && !attempt.wasAccepted;
+  return trace === 'did-not-start' || place.retry === 'before-content';
 }
 
 /** After an attempt that failed: another Node at once or from the line; if there is none, the end. */

@@ -81,7 +81,7 @@ export class RunInbox implements LedgerBook {
   /** For `ackOn: 'commit'`: everything up to `seq` is durable. */
   committed(seq: number): void {
     this.#committedSeq = Math.max(this.#committedSeq, seq);
-    if (this.#ackable() > this.#ackedSeq) this.#ledger.note(this, this.#ended);
+    if (this.#ackable() > this.#ackedSeq) this.#ledger.note(this, false);
   }
 
   /** For RunResume: where to go on and the whole window at this moment (L21). */
@@ -89,7 +89,7 @@ export class RunInbox implements LedgerBook {
     const eventCreditBytes = Math.max(0, this.#windowBytes - this.heldBytes);
     this.#grantedBytes = this.#receivedBytes + eventCreditBytes;
     this.#ackedSeq = 0;
-    if (this.#ackable() > 0) this.#ledger.note(this, this.#ended);
+    if (this.#ackable() > 0) this.#ledger.note(this, false);
     return { afterSeq: this.#receivedSeq, eventCreditBytes };
   }
 
@@ -120,7 +120,7 @@ export class RunInbox implements LedgerBook {
     this.#receivedBytes += sizeBytes;
     const byBytes = this.#receivedBytes - this.#grantedBytes;
     if (byBytes > maxPayloadBytes) return { kind: 'overdrawn', byBytes };
-    if (this.#ackable() > this.#ackedSeq) this.#ledger.note(this, this.#ended);
+    if (this.#ackable() > this.#ackedSeq) this.#ledger.note(this, false);
     const whole = count === events.length;
     return {
       kind: 'fresh',
@@ -135,7 +135,7 @@ export class RunInbox implements LedgerBook {
   #onDuplicate(): InboxStep {
     if (this.#ackable() > 0) {
       this.#ackedSeq = 0;
-      this.#ledger.note(this, this.#ended);
+      this.#ledger.note(this, false);
     }
     return { kind: 'duplicate' };
   }

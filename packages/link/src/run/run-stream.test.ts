@@ -5,7 +5,7 @@ import { createRandom, type Random } from '@iop/wire/testing';
 import { endEvent, rawEvent } from '../testing/events.ts';
 import { createFakeLink, type FakeLink } from '../testing/fake-link.ts';
 import { createManualClock, type ManualClock, settle } from '../testing/manual-clock.ts';
-import { Ledger } from './ledger.ts';
+import { ackWithinMs, Ledger } from './ledger.ts';
 import { maxPayloadBytes, Pump } from './pump.ts';
 import { RunInbox } from './run-inbox.ts';
 import { RunOutbox } from './run-outbox.ts';
@@ -116,6 +116,7 @@ async function play(seed: number): Promise<void> {
   }
   const firstBytes = rig.seen.map((event) => (event.kind.case === 'raw' ? event.kind.value.data[0] : -1));
   assert.deepEqual(firstBytes, [...Array.from({ length: rig.total }, (_, at) => at), -1]);
+  rig.clock.advance(ackWithinMs);
   await settle();
   rig.deliverDown(1e9);
   assert.equal(rig.outbox.finished, true, 'the end was not acked');

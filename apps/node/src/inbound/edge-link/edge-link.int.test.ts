@@ -27,6 +27,7 @@ import {
 } from '../../testing/fake-edge.ts';
 import { createMemoryRunStore } from '../../testing/memory-run-store.ts';
 import { allowAll, silentLog } from '../../testing/node-fixture.ts';
+import { acceptWithinMs } from './accept-notes.ts';
 import { createEdgeLink } from './edge-link.ts';
 
 /** A Node on a real link to a fake Edge. */
@@ -134,18 +135,30 @@ describe('edge link', () => {
     );
   });
 
-  it('runs a request: accepted, events, one end', async (test) => {
+  it('runs a request: events and one end, which say by themselves that it was taken', async (test) => {
     const edge = await startFakeEdge();
     await startNode(test, edge);
     const link = await ready(edge);
     link.send(wireRequest('r1'));
-    await link.next('runAccepted');
     const end = await ended(link, 'r1');
     assert.equal(end.end.case, 'completed');
     assert.equal(end.usage?.promptTokens, 2);
     assert.match(textOf(link, 'r1'), /"content":"hello"/);
-    const kinds = link.messages.map((message) => message.case);
-    assert.ok(kinds.indexOf('runAccepted') < kinds.indexOf('runEvents'));
+    await sleep(2 * acceptWithinMs);
+    assert.equal(
+      link.messages.some((message) => message.case === 'runAccepted'),
+      false,
+    );
+  });
+
+  it('says that a run was taken while it has no events yet', async (test) => {
+    const edge = await startFakeEdge();
+    await startNode(test, edge);
+    const link = await ready(edge);
+    link.send(wireRequest('r1', { prompt: '<mock>{"delay_ms":500}</mock>' }));
+    await link.next('runAccepted');
+    assert.deepEqual(link.eventsOf('r1'), []);
+    await ended(link, 'r1');
   });
 
   it('puts events that are made in one tick in one message', async (test) => {

@@ -4,7 +4,6 @@ import {
   type CancelRequest,
   create,
   fromCancelCause,
-  RunAcceptedSchema,
   type RunAck,
   type RunBody,
   RunClass,
@@ -18,6 +17,7 @@ import {
 import type { Node } from '../../core/node.ts';
 import type { RunRequest as CoreRequest } from '../../core/run-request.ts';
 import type { Log } from '../../ports/log.ts';
+import { AcceptNotes } from './accept-notes.ts';
 import { WireChannel } from './wire-channel.ts';
 
 export interface RunDeskDeps {
@@ -40,10 +40,12 @@ export interface RunDeskDeps {
 export class RunDesk {
   readonly #deps: RunDeskDeps;
   readonly #channels = new Map<string, WireChannel>();
+  readonly #accepts: AcceptNotes;
   #whenEmpty: (() => void) | undefined;
 
   constructor(deps: RunDeskDeps) {
     this.#deps = deps;
+    this.#accepts = new AcceptNotes(deps.clock);
   }
 
   get size(): number {
@@ -54,7 +56,7 @@ export class RunDesk {
     const { runId, attempt } = request;
     const known = this.#channels.get(runId);
     if (known !== undefined && known.outbox.attempt >= attempt) {
-      if (known.outbox.attempt === attempt) this.#accept(request, link);
+      if (known.outbox.attempt === attempt) this.#accepts.add(known, link);
       return;
     }
     known?.drop();
@@ -67,7 +69,7 @@ export class RunDesk {
       ended: (ended, end) => this.#onEnded(ended, end),
     });
     this.#channels.set(runId, channel);
-    this.#accept(request, link);
+    this.#accepts.add(channel, link);
     this.#deps.node.onRunRequest(toCoreRequest(request), channel);
     if (channel.endKind === undefined && request.body.length !== request.bodySize)
       this.#awaitBody(request, channel);
@@ -170,10 +172,6 @@ export class RunDesk {
   #find({ runId, attempt }: { runId: string; attempt: number }): WireChannel | undefined {
     const channel = this.#channels.get(runId);
     return channel?.outbox.attempt === attempt ? channel : undefined;
-  }
-
-  #accept({ runId, attempt }: RunRequest, link: Link): void {
-    link.send({ case: 'runAccepted', value: create(RunAcceptedSchema, { runId, attempt }) });
   }
 
   #awaitBody(request: RunRequest, channel: WireChannel): void {

@@ -158,6 +158,8 @@ export const RunBodySchema: GenMessage<RunBody> = /*@__PURE__*/
   messageDesc(file_iop_wire_v1_run, 1);
 
 /**
+ * Said within 20 ms, unless an event of the attempt has said it before.
+ *
  * @generated from message iop.wire.v1.RunAccepted
  */
 export type RunAccepted = Message<"iop.wire.v1.RunAccepted"> & {
