@@ -63,8 +63,11 @@ function createTls(options: ListenTcpOptions): Server {
     const binding = socket.exportKeyingMaterial(32, exporterLabel, Buffer.alloc(0));
     onTransport(new SocketTransport(socket, { kind: 'tls', address: addressOf(socket) }, binding));
   });
-  // Broken, abandoned or too slow before it was secure: Node destroys the socket, others do not notice.
-  tls.on('tlsClientError', () => handshakes--);
+  // Broken, abandoned or too slow before it was secure; after a time-out Node leaves the socket open.
+  tls.on('tlsClientError', (_error, socket) => {
+    handshakes--;
+    socket.destroy();
+  });
   return createServer({ noDelay: true }, (socket) => {
     if (handshakes >= tlsHandshakes) {
       socket.destroy();
