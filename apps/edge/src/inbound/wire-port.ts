@@ -1,5 +1,5 @@
 import type { Clock } from '@iop/domain';
-import { type Acceptor, createAcceptor, type Identity } from '@iop/link';
+import { type Acceptor, type AcceptorOptions, createAcceptor, type Identity } from '@iop/link';
 import { nodeCrypto } from '@iop/link/tcp';
 import { type Log, randomBytes } from '@iop/shell';
 import { Role } from '@iop/wire';
@@ -21,12 +21,28 @@ export interface WirePortDeps {
   log: Log;
 }
 
-/** Everybody who speaks the IOP Wire Protocol, whatever the transport: Nodes and operators. */
+/**
+ * Everybody who speaks the IOP Wire Protocol, whatever the transport: Nodes and operators. Who comes by the local
+ * socket has places of its own: strangers who stall their handshakes over TCP shut no operator out.
+ */
 export function createWirePort(deps: WirePortDeps): Acceptor {
+  const options = acceptorOptions(deps);
+  const [remote, local] = [createAcceptor(options), createAcceptor(options)];
+  return {
+    accept: (transport) => (transport.peer.kind === 'unix' ? local : remote).accept(transport),
+    links: () => [...remote.links(), ...local.links()],
+    close(reason, spreadMs) {
+      remote.close(reason, spreadMs);
+      local.close(reason, spreadMs);
+    },
+  };
+}
+
+function acceptorOptions(deps: WirePortDeps): AcceptorOptions {
   const { edge, clock, log } = deps;
   const nodeLinks = createNodeLinks({ nodes: edge.nodes, clock, log });
   const operatorLinks = createOperatorLinks({ edge, log });
-  return createAcceptor({
+  return {
     identity: deps.identity,
     name: deps.name,
     serverInstance: randomBytes(16),
@@ -43,5 +59,5 @@ export function createWirePort(deps: WirePortDeps): Acceptor {
       if (cause === undefined) log.warn(from, 'a link was refused');
       else log.error({ ...from, cause: String(cause) }, 'a link was refused because of a bug');
     },
-  });
+  };
 }
