@@ -4,7 +4,7 @@ import { nearestNames } from './nearest.ts';
 import { selects } from './node-config.ts';
 import { type NodeEntry, nodeState, type Slot, slotOf } from './node-entry.ts';
 import type { EdgeSettings, ModelSettings } from './settings.ts';
-import { createTargetBook, refKey, type TargetRef } from './target-book.ts';
+import { createTargetBook, refKey, type TargetBook, type TargetRef } from './target-book.ts';
 
 /** One target on one Node that can execute now. */
 export interface Place {
@@ -31,100 +31,117 @@ export interface Catalogue {
   resolve(select: RunSelect): Resolution;
   models(): readonly ModelInfo[];
   /** Every target that is known, with its public names. */
-  targets(): readonly (TargetRef & { names: readonly string[]; places: readonly Place[] })[];
+  targets(): readonly KnownTarget[];
+}
+
+export interface KnownTarget extends TargetRef {
+  readonly names: readonly string[];
+  readonly places: readonly Place[];
 }
 
 /** @param wall milliseconds since 1970 */
 export function createCatalogue(wall: () => number): Catalogue {
-  const book = createTargetBook(wall);
-  const places = new Map<string, Place[]>();
-  const cache = new Map<string, Resolution>();
-  let adapters: ReadonlySet<string> = new Set();
-  let fallbacks: ReadonlyMap<string, readonly string[]> = new Map();
+  return new LiveCatalogue(wall);
+}
 
-  function placesOf(refs: readonly TargetRef[]): Place[] {
-    return refs.flatMap((ref) => places.get(refKey(ref)) ?? []);
+class LiveCatalogue implements Catalogue {
+  readonly #book: TargetBook;
+  readonly #places = new Map<string, Place[]>();
+  readonly #cache = new Map<string, Resolution>();
+  #adapters: ReadonlySet<string> = new Set();
+  #fallbacks: ReadonlyMap<string, readonly string[]> = new Map();
+
+  constructor(wall: () => number) {
+    this.#book = createTargetBook(wall);
   }
 
-  function refsOfName(name: string): readonly TargetRef[] {
-    const exact = book.refsOf(name);
-    if (exact.length > 0) return exact;
-    const cut = name.indexOf('/');
-    if (cut < 1 || !adapters.has(name.slice(0, cut))) return [];
-    return book.refsOfAdapter(name.slice(0, cut), name.slice(cut + 1));
+  rebuild(settings: EdgeSettings, nodes: Iterable<NodeEntry>): void {
+    this.#adapters = new Set(settings.adapters.map((adapter) => adapter.name));
+    this.#fallbacks = fallbacksOf(settings.models);
+    this.#cache.clear();
+    this.#places.clear();
+    const found = [...nodes].flatMap((node) => placesOn(node, settings));
+    this.#book.rebuild(settings, found);
+    for (const place of found) {
+      const list = this.#places.get(refKey(place));
+      if (list === undefined) this.#places.set(refKey(place), [place]);
+      else list.push(place);
+    }
   }
 
-  function resolveModel(model: string): Resolution {
-    const names = fallbacks.get(model) ?? [model];
-    const refs = names.map(refsOfName);
+  resolve(select: RunSelect): Resolution {
+    // names of Nodes come from outside and would fill the cache
+    if (select.kind === 'target' && select.node !== undefined) return this.#resolveTarget(select);
+    const key = select.kind === 'model' ? select.model : refKey(select);
+    const cached = this.#cache.get(key);
+    if (cached !== undefined) return cached;
+    const resolution =
+      select.kind === 'model' ? this.#resolveModel(select.model) : this.#resolveTarget(select);
+    if (resolution.kind === 'known') this.#cache.set(key, resolution);
+    return resolution;
+  }
+
+  models(): readonly ModelInfo[] {
+    const names = this.#book.names().filter((name) => !this.#fallbacks.has(name));
+    const plain = names.map((name) => this.#infoOf(name, this.#book.refsOf(name)));
+    const alias = [...this.#fallbacks].map(([name, wanted]) =>
+      this.#infoOf(
+        name,
+        wanted.flatMap((each) => this.#refsOfName(each)),
+      ),
+    );
+    return [...plain, ...alias];
+  }
+
+  targets(): readonly KnownTarget[] {
+    return this.#book.all().map((ref) => ({
+      ...ref,
+      names: this.#book.namesOf(ref),
+      places: this.#places.get(refKey(ref)) ?? [],
+    }));
+  }
+
+  #resolveModel(model: string): Resolution {
+    const names = this.#fallbacks.get(model) ?? [model];
+    const refs = names.map((name) => this.#refsOfName(name));
     const all = refs.flat();
-    if (all.length === 0) return unknown(model);
-    return { kind: 'known', tiers: refs.map(placesOf), refs: all };
+    if (all.length === 0) return this.#unknown(model);
+    return { kind: 'known', tiers: refs.map((each) => this.#placesOf(each)), refs: all };
   }
 
-  function resolveTarget(select: Extract<RunSelect, { kind: 'target' }>): Resolution {
-    const refs = book.refsOfAdapter(select.adapter, select.target);
-    if (refs.length === 0) return unknown(`${select.adapter}/${select.target}`);
-    const found = placesOf(refs);
-    const { node } = select;
+  #resolveTarget({ adapter, target, node }: RunSelect & { kind: 'target' }): Resolution {
+    const refs = this.#book.refsOfAdapter(adapter, target);
+    if (refs.length === 0) return this.#unknown(`${adapter}/${target}`);
+    const found = this.#placesOf(refs);
     const tier = node === undefined ? found : found.filter((place) => place.node.name === node);
     return { kind: 'known', tiers: [tier], refs };
   }
 
-  function unknown(asked: string): Resolution {
-    const scoped = book.all().map((ref) => `${ref.adapter}/${ref.target}`);
-    const plain = [...book.names(), ...fallbacks.keys()];
-    return {
-      kind: 'unknown',
-      nearest: nearestNames(asked, asked.includes('/') ? [...plain, ...scoped] : plain),
-    };
+  #placesOf(refs: readonly TargetRef[]): Place[] {
+    return refs.flatMap((ref) => this.#places.get(refKey(ref)) ?? []);
   }
 
-  return {
-    rebuild(settings, nodes) {
-      adapters = new Set(settings.adapters.map((adapter) => adapter.name));
-      fallbacks = fallbacksOf(settings.models);
-      cache.clear();
-      places.clear();
-      const found = [...nodes].flatMap((node) => placesOn(node, settings));
-      book.rebuild(settings, found);
-      for (const place of found) {
-        const list = places.get(refKey(place));
-        if (list === undefined) places.set(refKey(place), [place]);
-        else list.push(place);
-      }
-    },
-    resolve(select) {
-      // names of Nodes come from outside and would fill the cache
-      if (select.kind === 'target' && select.node !== undefined) return resolveTarget(select);
-      const key = select.kind === 'model' ? select.model : refKey(select);
-      const cached = cache.get(key);
-      if (cached !== undefined) return cached;
-      const resolution = select.kind === 'model' ? resolveModel(select.model) : resolveTarget(select);
-      if (resolution.kind === 'known') cache.set(key, resolution);
-      return resolution;
-    },
-    models() {
-      const names = book.names().filter((name) => !fallbacks.has(name));
-      const plain = names.map((name) => infoOf(name, book.refsOf(name)));
-      const alias = [...fallbacks].map(([name, names]) => infoOf(name, names.flatMap(refsOfName)));
-      return [...plain, ...alias];
-    },
-    targets() {
-      return book.all().map((ref) => ({
-        ...ref,
-        names: book.namesOf(ref),
-        places: places.get(refKey(ref)) ?? [],
-      }));
-    },
-  };
+  #refsOfName(name: string): readonly TargetRef[] {
+    const exact = this.#book.refsOf(name);
+    if (exact.length > 0) return exact;
+    const cut = name.indexOf('/');
+    if (cut < 1 || !this.#adapters.has(name.slice(0, cut))) return [];
+    return this.#book.refsOfAdapter(name.slice(0, cut), name.slice(cut + 1));
+  }
 
-  function infoOf(name: string, refs: readonly TargetRef[]): ModelInfo {
+  #unknown(asked: string): Resolution {
+    const scoped = this.#book.all().map((ref) => `${ref.adapter}/${ref.target}`);
+    const plain = [...this.#book.names(), ...this.#fallbacks.keys()];
+    const names = asked.includes('/') ? [...plain, ...scoped] : plain;
+    return { kind: 'unknown', nearest: nearestNames(asked, names) };
+  }
+
+  #infoOf(name: string, refs: readonly TargetRef[]): ModelInfo {
     return {
       name,
       adapters: [...new Set(refs.map((ref) => ref.adapter))],
-      createdS: book.firstSeenS(name),
-      available: refs.some((ref) => places.has(refKey(ref))),
+      createdS: this.#book.firstSeenS(name),
+      available: refs.some((ref) => this.#places.has(refKey(ref))),
     };
   }
 }

@@ -42,8 +42,9 @@ export interface AttachedRun {
 }
 
 /**
- * The owner's side of a run. Called synchronously, in order, never after `end`.
- * An owner that wants no more calls `cancel('caller')` and ignores the rest.
+ * The owner's side of a run. Called synchronously, in order, never after `end`: `dispatched` perhaps before
+ * `start` has returned, `end` perhaps before `cancel` has. An owner that wants no more calls
+ * `cancel('caller')` and ignores the rest.
  */
 export interface RunReader {
   /** An attempt was handed to a Node. Called again if a further attempt starts. */

@@ -14,7 +14,7 @@ export interface Nodes {
   down(at: LinkRef): void;
   /** The first thing that a Node says on a link. */
   inventory(at: LinkRef, held: readonly HeldByNode[]): void;
-  configResult(at: LinkRef, result: { revision: number; problems: readonly string[] }): void;
+  configResult(at: LinkRef, result: ConfigResult): void;
   capabilities(at: LinkRef, adapters: readonly AdapterCapabilities[]): void;
   draining(at: LinkRef, draining: boolean): void;
   /** Nodes that are known, linked or not. */
@@ -26,6 +26,12 @@ export interface LinkRef {
   epoch: number;
 }
 
+/** Without problems: the Node has taken the revision. */
+export interface ConfigResult {
+  revision: number;
+  problems: readonly string[];
+}
+
 export interface NodesDeps {
   ctx: RunContext;
   entries: Map<string, NodeEntry>;
@@ -33,72 +39,86 @@ export interface NodesDeps {
   changed(): void;
 }
 
-export function createNodes({ ctx, entries, changed }: NodesDeps): Nodes {
-  function at({ name, epoch }: LinkRef): NodeEntry | undefined {
-    const entry = entries.get(name);
-    return entry?.linked === true && entry.facts?.epoch === epoch ? entry : undefined;
+export function createNodes(deps: NodesDeps): Nodes {
+  return new LiveNodes(deps);
+}
+
+class LiveNodes implements Nodes {
+  readonly #ctx: RunContext;
+  readonly #entries: Map<string, NodeEntry>;
+  readonly #changed: () => void;
+
+  constructor({ ctx, entries, changed }: NodesDeps) {
+    this.#ctx = ctx;
+    this.#entries = entries;
+    this.#changed = changed;
   }
 
-  function takeDown(entry: NodeEntry): void {
-    entry.linked = false;
-    entry.reconciled = false;
-    entry.adapters = undefined;
-    entry.lastSeenMs = ctx.clock.wall();
-    ctx.counters.linksDown++;
-    suspendRuns(ctx, entry);
+  get size(): number {
+    return this.#entries.size;
   }
 
-  return {
-    up(facts, link) {
-      const entry = entries.get(facts.name) ?? createNodeEntry(facts.name);
-      entries.set(facts.name, entry);
-      if (entry.linked) takeDown(entry);
-      const isSameProcess = entry.facts?.instance === facts.instance;
-      entry.facts = facts;
-      entry.link = link;
-      entry.linked = true;
-      entry.lastSeenMs = ctx.clock.wall();
-      ctx.counters.linksUp++;
-      if (!isSameProcess) forgetProcess(ctx, entry);
-      link.configure(planNodeConfig(ctx.settings(), facts));
-      changed();
-    },
-    down(ref) {
-      const entry = at(ref);
-      if (entry === undefined) return;
-      takeDown(entry);
-      changed();
-    },
-    inventory(ref, held) {
-      const entry = at(ref);
-      if (entry === undefined) return;
-      reconcileRuns(ctx, entry, held);
+  up(facts: NodeFacts, link: NodeLink): void {
+    const entry = this.#entries.get(facts.name) ?? createNodeEntry(facts.name);
+    this.#entries.set(facts.name, entry);
+    if (entry.linked) takeDown(this.#ctx, entry);
+    const isSameProcess = entry.facts?.instance === facts.instance;
+    entry.facts = facts;
+    entry.link = link;
+    entry.linked = true;
+    entry.lastSeenMs = this.#ctx.clock.wall();
+    this.#ctx.counters.linksUp++;
+    if (!isSameProcess) forgetProcess(this.#ctx, entry);
+    link.configure(planNodeConfig(this.#ctx.settings(), facts));
+    this.#changed();
+  }
+
+  down(at: LinkRef): void {
+    this.#change(at, (entry) => takeDown(this.#ctx, entry));
+  }
+
+  inventory(at: LinkRef, held: readonly HeldByNode[]): void {
+    this.#change(at, (entry) => {
+      reconcileRuns(this.#ctx, entry, held);
       entry.reconciled = true;
-      changed();
-    },
-    configResult(ref, { revision, problems }) {
-      const entry = at(ref);
-      if (entry === undefined) return;
+    });
+  }
+
+  configResult(at: LinkRef, { revision, problems }: ConfigResult): void {
+    this.#change(at, (entry) => {
       entry.problems = problems;
       if (problems.length === 0) entry.acceptedRevision = revision;
-      changed();
-    },
-    capabilities(ref, adapters) {
-      const entry = at(ref);
-      if (entry === undefined) return;
+    });
+  }
+
+  capabilities(at: LinkRef, adapters: readonly AdapterCapabilities[]): void {
+    this.#change(at, (entry) => {
       entry.adapters = adapters;
-      changed();
-    },
-    draining(ref, draining) {
-      const entry = at(ref);
-      if (entry === undefined) return;
+    });
+  }
+
+  draining(at: LinkRef, draining: boolean): void {
+    this.#change(at, (entry) => {
       entry.draining = draining;
-      changed();
-    },
-    get size() {
-      return entries.size;
-    },
-  };
+    });
+  }
+
+  /** E12: only what the live link says counts. */
+  #change({ name, epoch }: LinkRef, apply: (entry: NodeEntry) => void): void {
+    const entry = this.#entries.get(name);
+    if (entry?.linked !== true || entry.facts?.epoch !== epoch) return;
+    apply(entry);
+    this.#changed();
+  }
+}
+
+function takeDown(ctx: RunContext, entry: NodeEntry): void {
+  entry.linked = false;
+  entry.reconciled = false;
+  entry.adapters = undefined;
+  entry.lastSeenMs = ctx.clock.wall();
+  ctx.counters.linksDown++;
+  suspendRuns(ctx, entry);
 }
 
 function forgetProcess(ctx: RunContext, entry: NodeEntry): void {

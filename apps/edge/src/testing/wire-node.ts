@@ -7,6 +7,7 @@ import {
   type Identity,
   Ledger,
   type Link,
+  type LinkHandlers,
   type LinkMessage,
   Pump,
   RunOutbox,
@@ -29,6 +30,7 @@ import {
   RunState,
   TargetCapabilitiesSchema,
   toEndEvent,
+  type Welcome,
 } from '@iop/wire';
 
 /** A Node as the Edge sees it, on a real socket, that does what a test says. */
@@ -72,122 +74,140 @@ export interface WireNodeOptions {
 }
 
 export function createWireNode(options: WireNodeOptions): WireNode {
-  const clock = createSystemClock();
-  const identity = options.identity ?? loadIdentity(createIdentityPem());
-  const ledger = new Ledger(clock);
-  const pump = new Pump(clock);
-  const received: LinkMessage[] = [];
-  const bodies = new Map<string, BodyReceiver>();
-  let runs: WireRun[] = [];
-  let instance = options.instance ?? nodeCrypto.randomBytes(16);
-  let lastEpoch = 0;
-  let link: Link | undefined;
-  let closed: string | undefined;
+  return new ScriptedNode(options);
+}
 
-  function open(request: RunRequest): void {
+type Handlers = { [C in LinkMessage['case']]?: (value: Extract<LinkMessage, { case: C }>['value']) => void };
+
+class ScriptedNode implements WireNode {
+  readonly name: string;
+  readonly identity: Identity;
+  readonly received: LinkMessage[] = [];
+  runs: WireRun[] = [];
+  closed: string | undefined;
+  readonly #options: WireNodeOptions;
+  readonly #ledger = new Ledger(clock);
+  readonly #pump = new Pump(clock);
+  readonly #bodies = new Map<string, BodyReceiver>();
+  #instance: Uint8Array;
+  #lastEpoch = 0;
+  #link: Link | undefined;
+
+  constructor(options: WireNodeOptions) {
+    this.#options = options;
+    this.name = options.name;
+    this.identity = options.identity ?? loadIdentity(createIdentityPem());
+    this.#instance = options.instance ?? nodeCrypto.randomBytes(16);
+  }
+
+  link({ silent = false }: { silent?: boolean } = {}): Promise<AttemptOutcome> {
+    this.closed = undefined;
+    const { name, token } = this.#options;
+    const dialling = {
+      ...this.#options,
+      identity: this.identity,
+      crypto: nodeCrypto,
+      clock,
+      token: () => token,
+      hello: () => ({
+        role: Role.NODE,
+        name,
+        instance: this.#instance,
+        lastEpoch: this.#lastEpoch,
+        build: 'wire-node',
+      }),
+      onLink: (link: Link, welcome: Welcome) => this.#open(link, welcome, silent),
+    };
+    return attemptLink(dialling, AbortSignal.timeout(20_000));
+  }
+
+  cut(): void {
+    this.#link?.destroy('cut by the test');
+  }
+
+  restart(): void {
+    this.#link?.destroy('restarted by the test');
+    this.runs = [];
+    this.#instance = nodeCrypto.randomBytes(16);
+  }
+
+  send(message: LinkMessage): void {
+    this.#link?.send(message);
+  }
+
+  #open(link: Link, welcome: Welcome, silent: boolean): LinkHandlers {
+    this.#link = link;
+    this.#lastEpoch = welcome.epoch;
+    this.#ledger.attach(link);
+    this.#pump.attach(link);
+    if (!silent) link.send(inventoryOf(this.runs, this.#bodies));
+    return {
+      onMessage: (message) => {
+        this.received.push(message);
+        if (!silent) (this.#handlers[message.case] as Handle | undefined)?.(message.value);
+      },
+      onDrain: () => this.#pump.drained(),
+      onClosed: (why) => {
+        this.closed = why.kind;
+        if (this.#link !== link) return;
+        this.#ledger.detach();
+        this.#pump.detach();
+      },
+    };
+  }
+
+  readonly #handlers: Handlers = {
+    runRequest: (request) => this.#take(request),
+    nodeConfigPayload: ({ revision }) => this.#answerConfig(revision),
+    runBody: (part) => {
+      const step = this.#bodies.get(part.runId)?.receive(part);
+      const run = this.#find(part);
+      if (step?.kind === 'complete' && run !== undefined) run.body = step.body;
+    },
+    cancelRequest: (cancel) => {
+      const run = this.#find(cancel);
+      if (run !== undefined) run.cancelledBy = cancel.by;
+    },
+    runAck: ({ entries }) => {
+      for (const each of entries) this.#find(each)?.outbox.ack(each.seq);
+    },
+    runCredit: ({ entries }) => {
+      for (const each of entries) this.#find(each)?.outbox.grant(each.bytes);
+    },
+    runResume: ({ entries }) => {
+      const dropped = new Set(entries.filter((each) => each.drop).map((each) => this.#find(each)));
+      this.runs = this.runs.filter((run) => !dropped.has(run));
+      for (const each of entries) this.#find(each)?.outbox.resume(each.afterSeq, each.eventCredit);
+    },
+  };
+
+  #take(request: RunRequest): void {
     const { runId, attempt, eventCredit: creditBytes } = request;
-    const outbox = new RunOutbox({ runId, attempt, creditBytes, pump });
-    const run = createWireRun(request, outbox, (answer) => link?.send(answer));
-    runs.push(run);
-    const receiver = new BodyReceiver({ request, ledger });
-    bodies.set(runId, receiver);
+    const outbox = new RunOutbox({ runId, attempt, creditBytes, pump: this.#pump });
+    const run = createWireRun(request, outbox, (answer) => this.send(answer));
+    this.runs.push(run);
+    const receiver = new BodyReceiver({ request, ledger: this.#ledger });
+    this.#bodies.set(runId, receiver);
     const step = receiver.begin();
     if (step.kind === 'complete') run.body = step.body;
   }
 
-  const handlers: {
-    [C in LinkMessage['case']]?: (value: Extract<LinkMessage, { case: C }>['value']) => void;
-  } = {
-    runRequest: open,
-    nodeConfigPayload: ({ revision }) => answerConfig(revision),
-    runBody(part) {
-      const step = bodies.get(part.runId)?.receive(part);
-      const run = find(part);
-      if (step?.kind === 'complete' && run !== undefined) run.body = step.body;
-    },
-    cancelRequest(cancel) {
-      const run = find(cancel);
-      if (run !== undefined) run.cancelledBy = cancel.by;
-    },
-    runAck: ({ entries }) => entries.forEach((each) => void find(each)?.outbox.ack(each.seq)),
-    runCredit: ({ entries }) => entries.forEach((each) => void find(each)?.outbox.grant(each.bytes)),
-    runResume({ entries }) {
-      const dropped = new Set(entries.filter((each) => each.drop).map((each) => find(each)));
-      runs = runs.filter((run) => !dropped.has(run));
-      for (const each of entries) find(each)?.outbox.resume(each.afterSeq, each.eventCredit);
-    },
-  };
-
-  function receive(message: LinkMessage): void {
-    received.push(message);
-    (handlers[message.case] as ((value: LinkMessage['value']) => void) | undefined)?.(message.value);
+  #find({ runId, attempt }: { runId: string; attempt: number }): WireRun | undefined {
+    return this.runs.find(({ request }) => request.runId === runId && request.attempt === attempt);
   }
 
-  function find({ runId, attempt }: { runId: string; attempt: number }): WireRun | undefined {
-    return runs.find(({ request }) => request.runId === runId && request.attempt === attempt);
-  }
-
-  function answerConfig(revision: number): void {
-    const problems = options.accepts?.(revision) ?? [];
+  #answerConfig(revision: number): void {
+    const problems = this.#options.accepts?.(revision) ?? [];
     const accepted = problems.length === 0;
     const value = create(NodeConfigResultSchema, { revision, accepted, problems });
-    link?.send({ case: 'nodeConfigResult', value });
-    if (accepted) link?.send(capabilities(options.adapter ?? {}));
+    this.send({ case: 'nodeConfigResult', value });
+    if (accepted) this.send(capabilities(this.#options.adapter ?? {}));
   }
-
-  return {
-    name: options.name,
-    identity,
-    received,
-    get runs() {
-      return runs;
-    },
-    async link({ silent = false } = {}) {
-      closed = undefined;
-      const outcome = await attemptLink(
-        {
-          ...options,
-          identity,
-          crypto: nodeCrypto,
-          clock,
-          token: () => options.token,
-          hello: () => ({ role: Role.NODE, name: options.name, instance, lastEpoch, build: 'wire-node' }),
-          onLink(opened, welcome) {
-            link = opened;
-            lastEpoch = welcome.epoch;
-            ledger.attach(opened);
-            pump.attach(opened);
-            if (!silent) opened.send(inventoryOf(runs, bodies));
-            return {
-              onMessage: (message) => (silent ? received.push(message) : receive(message)),
-              onDrain: () => pump.drained(),
-              onClosed(why) {
-                closed = why.kind;
-                if (link !== opened) return;
-                ledger.detach();
-                pump.detach();
-              },
-            };
-          },
-        },
-        AbortSignal.timeout(20_000),
-      );
-      return outcome;
-    },
-    cut() {
-      link?.destroy('cut by the test');
-    },
-    restart() {
-      link?.destroy('restarted by the test');
-      runs = [];
-      instance = nodeCrypto.randomBytes(16);
-    },
-    send: (message) => link?.send(message),
-    get closed() {
-      return closed;
-    },
-  };
 }
+
+type Handle = (value: LinkMessage['value']) => void;
+
+const clock = createSystemClock();
 
 function createWireRun(
   request: RunRequest,

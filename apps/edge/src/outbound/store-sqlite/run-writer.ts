@@ -27,108 +27,118 @@ const batchRecords = 2000;
 const retryAfterMs = 1000;
 
 export function createRunWriter(options: RunWriterOptions): RunWriter {
-  const { link, clock, onProblem } = options;
-  const pending = new Map<string, RunRecord>();
-  let oldestMs: number | undefined;
-  let armed = false;
-  let writing: Promise<void> | undefined;
-  let dropped = 0;
-  let stopped = false;
+  return new WriteBehind(options);
+}
 
-  function save(record: RunRecord): void {
-    if (stopped) return;
-    if (pending.size >= options.capacity && !pending.has(record.runId)) dropOldest();
-    pending.set(record.runId, record);
-    oldestMs ??= clock.now();
-    arm(options.flushAfterMs);
+class WriteBehind implements RunWriter {
+  dropped = 0;
+  readonly #options: RunWriterOptions;
+  /** Oldest first; a newer state of a run keeps its place. */
+  readonly #pending = new Map<string, RunRecord>();
+  #oldestMs: number | undefined;
+  #armed = false;
+  #stopped = false;
+  #writing: Promise<void> | undefined;
+
+  constructor(options: RunWriterOptions) {
+    this.#options = options;
   }
 
-  function dropOldest(): void {
-    const [oldest] = pending.keys();
-    if (oldest !== undefined) pending.delete(oldest);
-    dropped++;
+  save(record: RunRecord): void {
+    if (this.#stopped) return;
+    const { capacity, clock, flushAfterMs } = this.#options;
+    if (this.#pending.size >= capacity && !this.#pending.has(record.runId)) this.#dropOldest();
+    this.#pending.set(record.runId, record);
+    this.#oldestMs ??= clock.now();
+    this.#arm(flushAfterMs);
   }
 
-  function arm(delayMs: number): void {
-    if (armed || stopped || writing !== undefined) return;
-    armed = true;
-    clock.after(delayMs, () => {
-      armed = false;
-      if (writing === undefined && pending.size > 0 && !stopped) startWriting();
+  async find(runId: string): Promise<RunRecord | undefined> {
+    await this.flush();
+    return this.#options.link.ask({ kind: 'find-run', runId });
+  }
+
+  async list(query: RunQuery): Promise<RunRecord[]> {
+    await this.flush();
+    return this.#options.link.ask({ kind: 'list-runs', query });
+  }
+
+  /** What is saved meanwhile goes behind, so this ends under any load. */
+  async flush(): Promise<void> {
+    await this.#writing;
+    for (let left = this.#pending.size; left > 0; left -= batchRecords) {
+      await (this.#writing ?? this.#startWriting());
+    }
+  }
+
+  lagMs(): number {
+    return this.#oldestMs === undefined ? 0 : this.#options.clock.now() - this.#oldestMs;
+  }
+
+  stop(): void {
+    this.#stopped = true;
+  }
+
+  #arm(delayMs: number): void {
+    if (this.#armed || this.#stopped || this.#writing !== undefined) return;
+    this.#armed = true;
+    this.#options.clock.after(delayMs, () => {
+      this.#armed = false;
+      if (this.#writing === undefined && this.#pending.size > 0 && !this.#stopped) this.#startWriting();
     });
   }
 
-  function startWriting(): Promise<void> {
-    writing = writeBatch();
+  #startWriting(): Promise<void> {
+    const writing = this.#writeBatch();
     // said through onProblem; whoever flushes awaits the same promise
     writing.catch(() => {});
+    this.#writing = writing;
     return writing;
   }
 
   /** One transaction; what failed is pending again, unless something newer is. */
-  async function writeBatch(): Promise<void> {
-    const batch = takeBatch();
-    const sinceMs = oldestMs;
-    oldestMs = pending.size > 0 ? sinceMs : undefined;
+  async #writeBatch(): Promise<void> {
+    const { link, flushAfterMs, onProblem } = this.#options;
+    const batch = this.#takeBatch();
+    const sinceMs = this.#oldestMs;
+    this.#oldestMs = this.#pending.size > 0 ? sinceMs : undefined;
     try {
       await link.ask({ kind: 'write-runs', cells: cellsOf(batch) });
-      writing = undefined;
+      this.#writing = undefined;
       onProblem(undefined);
-      if (pending.size > 0) arm(pending.size >= batchRecords ? 0 : options.flushAfterMs);
+      if (this.#pending.size > 0) this.#arm(this.#pending.size >= batchRecords ? 0 : flushAfterMs);
     } catch (reason) {
-      writing = undefined;
-      putBack(batch);
-      oldestMs = sinceMs;
+      this.#writing = undefined;
+      this.#putBack(batch);
+      this.#oldestMs = sinceMs;
       onProblem(reason instanceof Error ? reason.message : String(reason));
-      arm(retryAfterMs);
+      this.#arm(retryAfterMs);
       throw reason;
     }
   }
 
-  function takeBatch(): RunRecord[] {
+  #takeBatch(): RunRecord[] {
     const batch: RunRecord[] = [];
-    for (const [runId, record] of pending) {
+    for (const [runId, record] of this.#pending) {
       if (batch.length >= batchRecords) break;
       batch.push(record);
-      pending.delete(runId);
+      this.#pending.delete(runId);
     }
     return batch;
   }
 
-  function putBack(batch: readonly RunRecord[]): void {
-    const newer = [...pending.values()];
-    pending.clear();
-    for (const record of [...batch, ...newer]) pending.set(record.runId, record);
-    while (pending.size > options.capacity) dropOldest();
+  #putBack(batch: readonly RunRecord[]): void {
+    const newer = [...this.#pending.values()];
+    this.#pending.clear();
+    for (const record of [...batch, ...newer]) this.#pending.set(record.runId, record);
+    while (this.#pending.size > this.#options.capacity) this.#dropOldest();
   }
 
-  /** What is saved meanwhile goes behind, so this ends under any load. */
-  async function flush(): Promise<void> {
-    await writing;
-    for (let left = pending.size; left > 0; left -= batchRecords) {
-      await (writing ?? startWriting());
-    }
+  #dropOldest(): void {
+    const [oldest] = this.#pending.keys();
+    if (oldest !== undefined) this.#pending.delete(oldest);
+    this.dropped++;
   }
-
-  return {
-    save,
-    flush,
-    async find(runId: string) {
-      await flush();
-      return link.ask({ kind: 'find-run', runId });
-    },
-    async list(query: RunQuery) {
-      await flush();
-      return link.ask({ kind: 'list-runs', query });
-    },
-    get dropped() {
-      return dropped;
-    },
-    lagMs: () => (oldestMs === undefined ? 0 : clock.now() - oldestMs),
-    stop() {
-      stopped = true;
-    },
-  };
 }
 
 function cellsOf(batch: readonly RunRecord[]): Cell[] {

@@ -6,13 +6,11 @@ import type { ThreadSource } from './thread-source.ts';
 /** Asks the store thread and starts it anew when it dies. */
 export interface StoreLink {
   /** Rejects with an IopError: `store.unavailable`, or what the thread refused with. */
-  ask<K extends StoreAsk['kind']>(
-    ask: Extract<StoreAsk, { kind: K }>,
-  ): Promise<K extends keyof StoreAnswers ? StoreAnswers[K] : never>;
-  /** Questions without an answer yet. */
-  readonly waiting: number;
+  ask<K extends StoreAsk['kind']>(ask: Extract<StoreAsk, { kind: K }>): Promise<AnswerTo<K>>;
   close(): Promise<void>;
 }
+
+type AnswerTo<K> = K extends keyof StoreAnswers ? StoreAnswers[K] : never;
 
 export interface StoreLinkOptions {
   file: string;
@@ -29,71 +27,78 @@ interface Waiting {
 
 const restartAfterMs = 1000;
 
-export function createStoreLink({ file, source, clock, onProblem }: StoreLinkOptions): StoreLink {
-  const waiting = new Map<number, Waiting>();
-  let nextId = 1;
-  let closed = false;
-  let worker: Worker | undefined = startWorker();
+export function createStoreLink(options: StoreLinkOptions): StoreLink {
+  return new WorkerLink(options);
+}
 
-  function startWorker(): Worker {
-    const started = createWorker(source);
-    started.on('message', (reply: StoreReply) => settle(reply));
-    started.on('error', (reason) => died(String(reason)));
-    started.on('exit', () => died('the store thread ended'));
-    return started;
+class WorkerLink implements StoreLink {
+  readonly #options: StoreLinkOptions;
+  readonly #waiting = new Map<number, Waiting>();
+  #nextId = 1;
+  #closed = false;
+  #worker: Worker | undefined;
+
+  constructor(options: StoreLinkOptions) {
+    this.#options = options;
+    this.#worker = this.#startWorker();
   }
 
-  function settle(reply: StoreReply): void {
-    const asker = waiting.get(reply.id);
-    waiting.delete(reply.id);
+  ask<K extends StoreAsk['kind']>(question: Extract<StoreAsk, { kind: K }>): Promise<AnswerTo<K>> {
+    return new Promise((resolve, reject) => {
+      if (this.#worker === undefined) {
+        reject(unavailable(this.#options.file, 'the store thread is being started anew'));
+        return;
+      }
+      const id = this.#nextId++;
+      this.#waiting.set(id, { resolve: resolve as (value: unknown) => void, reject });
+      this.#worker.postMessage({ id, ask: question });
+    });
+  }
+
+  async close(): Promise<void> {
+    this.#closed = true;
+    if (this.#worker !== undefined) await this.ask({ kind: 'close' });
+  }
+
+  #startWorker(): Worker {
+    const worker = createWorker(this.#options.source);
+    worker.on('message', (reply: StoreReply) => this.#settle(reply));
+    worker.on('error', (reason) => this.#died(worker, String(reason)));
+    worker.on('exit', () => this.#died(worker, 'the store thread ended'));
+    return worker;
+  }
+
+  #settle(reply: StoreReply): void {
+    const asker = this.#waiting.get(reply.id);
+    this.#waiting.delete(reply.id);
     if (reply.kind === 'done') asker?.resolve(reply.value);
-    else asker?.reject(refused(file, reply));
+    else asker?.reject(refused(this.#options.file, reply));
   }
 
-  function died(why: string): void {
-    if (worker === undefined) return;
-    worker = undefined;
-    for (const asker of waiting.values()) asker.reject(unavailable(file, why));
-    waiting.clear();
-    if (closed) return;
+  #died(worker: Worker, why: string): void {
+    if (worker !== this.#worker) return;
+    this.#worker = undefined;
+    const { file, clock, onProblem } = this.#options;
+    for (const asker of this.#waiting.values()) asker.reject(unavailable(file, why));
+    this.#waiting.clear();
+    if (this.#closed) return;
     onProblem(why);
-    clock.after(restartAfterMs, restart);
+    clock.after(restartAfterMs, () => this.#restart());
   }
 
-  function restart(): void {
-    if (closed) return;
-    worker = startWorker();
-    ask({ kind: 'open', file, fresh: false, nowMs: clock.wall() }).then(
+  #restart(): void {
+    if (this.#closed) return;
+    const { file, clock, onProblem } = this.#options;
+    const worker = this.#startWorker();
+    this.#worker = worker;
+    this.ask({ kind: 'open', file, fresh: false, nowMs: clock.wall() }).then(
       () => onProblem(undefined),
       (reason: IopError) => {
         onProblem(reason.message);
-        void worker?.terminate();
+        void worker.terminate();
       },
     );
   }
-
-  const ask: StoreLink['ask'] = (question) =>
-    new Promise((resolve, reject) => {
-      if (worker === undefined) {
-        reject(unavailable(file, 'the store thread is being started anew'));
-        return;
-      }
-      const id = nextId++;
-      waiting.set(id, { resolve: resolve as (value: unknown) => void, reject });
-      worker.postMessage({ id, ask: question });
-    });
-
-  return {
-    ask,
-    get waiting() {
-      return waiting.size;
-    },
-    async close() {
-      closed = true;
-      if (worker === undefined) return;
-      await ask({ kind: 'close' });
-    },
-  };
 }
 
 function createWorker(source: ThreadSource): Worker {

@@ -1,0 +1,74 @@
+import type { Clock } from '@iop/domain';
+import type { RunRecords } from '../ports/run-records.ts';
+import { createAdmission } from './admission.ts';
+import { attemptEvents } from './attempt-events.ts';
+import { type Catalogue, createCatalogue } from './catalogue.ts';
+import { createCounters } from './counters.ts';
+import { createNodeEntry, type NodeEntry } from './node-entry.ts';
+import type { RunContext } from './run.ts';
+import type { EdgeSettings } from './settings.ts';
+import { createWaitingLine, type WaitingLine } from './waiting-line.ts';
+
+/** What the parts of one Edge share. */
+export interface EdgeState {
+  settings: EdgeSettings;
+  /** No new run is taken any more. */
+  stopping: boolean;
+  readonly startedAtMs: number;
+  readonly nodes: Map<string, NodeEntry>;
+  readonly line: WaitingLine;
+  readonly catalogue: Catalogue;
+  readonly ctx: RunContext;
+  /** Nodes or settings have changed: the catalogue is rebuilt and the line served at the end of the tick. */
+  changed(): void;
+}
+
+export interface EdgeStateDeps {
+  clock: Clock;
+  settings: EdgeSettings;
+  records: RunRecords;
+  /** Nodes that enrolled before this process began. */
+  knownNodes: readonly string[];
+}
+
+export function createEdgeState({ clock, settings, records, knownNodes }: EdgeStateDeps): EdgeState {
+  const line = createWaitingLine();
+  const catalogue = createCatalogue(() => clock.wall());
+  const nodeLimit = () => state.settings.limits.nodeConcurrency;
+  const admission = createAdmission({ catalogue, line, nodeLimit });
+  const state: EdgeState = {
+    settings,
+    stopping: false,
+    startedAtMs: clock.now(),
+    nodes: new Map(knownNodes.map((name) => [name, createNodeEntry(name)])),
+    line,
+    catalogue,
+    ctx: {
+      clock,
+      settings: () => state.settings,
+      admission,
+      records,
+      counters: createCounters(),
+      active: new Map(),
+      handlers: attemptEvents,
+    },
+    changed: oncePerTick(clock, () => {
+      catalogue.rebuild(state.settings, state.nodes.values());
+      admission.retry();
+    }),
+  };
+  catalogue.rebuild(settings, state.nodes.values());
+  return state;
+}
+
+function oncePerTick(clock: Clock, apply: () => void): () => void {
+  let isDue = false;
+  return () => {
+    if (isDue) return;
+    isDue = true;
+    clock.soon(() => {
+      isDue = false;
+      apply();
+    });
+  };
+}
