@@ -89,6 +89,14 @@ test('a deadline cancels a running run and one in line', () => {
   assert.equal(clock.pending, 0, 'no timer is left');
 });
 
+test('a run that ends before its deadline leaves no timer behind', () => {
+  const { clock, linkNode, start } = createEdgeFixture();
+  const node = linkNode('a');
+  start({ deadlineMs: 1000 });
+  node.last().end(completed);
+  assert.equal(clock.pending, 0);
+});
+
 test('the default deadline of the Edge holds for runs that bring none', () => {
   const { clock, linkNode, start } = createEdgeFixture(settingsOf({}, { runDeadlineMs: 100 }));
   const node = linkNode('a');

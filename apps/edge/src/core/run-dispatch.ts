@@ -5,8 +5,8 @@ import { queueTimeout } from './failures.ts';
 import { failRun, leaveLine, moveRun, type Run, type RunContext, recordOf } from './run.ts';
 import type { Demand } from './waiting-line.ts';
 
-export function demandOf(run: Run, excluded: readonly string[] = run.tried): Demand {
-  return { select: run.select, dialect: run.dialect, excluded };
+export function demandOf(run: Run): Demand {
+  return { select: run.select, dialect: run.dialect, excluded: run.tried };
 }
 
 /** Hands the run to a place that was taken for it. An earlier attempt that is still open is superseded. */
@@ -70,18 +70,18 @@ export function abandonAttempt(ctx: RunContext, attempt: Attempt): void {
 export function waitForPlace(
   ctx: RunContext,
   run: Run,
-  wait: { excluded: readonly string[]; waitMs: number; onTimeout?: RunFailure },
+  wait: { waitMs: number; onTimeout?: RunFailure },
 ): void {
-  joinLine(ctx, run, wait.excluded);
+  joinLine(ctx, run);
   run.cancelWait = ctx.clock.after(wait.waitMs, () => {
     failRun(ctx, run, wait.onTimeout ?? queueTimeout(run.asked, wait.waitMs));
   });
 }
 
-export function joinLine(ctx: RunContext, run: Run, excluded: readonly string[]): void {
+export function joinLine(ctx: RunContext, run: Run): void {
   run.waiter = {
     order: run.order,
-    demand: demandOf(run, excluded),
+    demand: demandOf(run),
     grant(place) {
       run.waiter = undefined;
       dispatchRun(ctx, run, place);

@@ -42,6 +42,7 @@ test('a run without content moves to another Node 300 ms after the link was lost
     run.places.map((place) => `${place.node} ${place.attempt}`),
     ['a 1', 'b 2'],
   );
+  assert.equal(clock.pending, 0, 'nobody waits for the Node any more');
   linkNode('a', { inventory: [heldOf(a.last())] });
   assert.deepEqual(a.askedFor('resume').at(-1)?.answers, [{ kind: 'drop', runId: run.id, attempt: 1 }]);
   a.last().say('ghost');
@@ -129,26 +130,30 @@ test('a link that flaps without an inventory does not prolong the wait', () => {
     clock.advance(999);
     bareLink('a');
     cut('a');
+    assert.ok(clock.pending <= 2);
   }
   clock.advance(15);
   assert.equal(codeOf(run.end), 'node.lost');
 });
 
-test('another process of the Node loses its runs at once: with content for good', () => {
-  const { linkNode, start, cut } = createEdgeFixture();
+test('another process of the Node loses its runs as soon as it links: with content for good', () => {
+  const { bareLink, linkNode, start, cut } = createEdgeFixture();
   const a = linkNode('a');
   const run = start();
   a.last().say('half');
   cut('a');
-  linkNode('a', { instance: 'two' });
+  bareLink('a', { instance: 'two' });
   assert.equal(codeOf(run.end), 'node.lost');
 });
 
-test('another process of the Node loses its runs at once: without content they start again, also there', () => {
-  const { linkNode, start, cut } = createEdgeFixture();
+test('another process of the Node loses its runs as soon as it links: without content they start again, also there', async () => {
+  const fixture = createEdgeFixture();
+  const { bareLink, linkNode, start, cut } = fixture;
   const a = linkNode('a');
   const run = start();
   cut('a');
+  bareLink('a', { instance: 'two' });
+  assert.equal(await stateOf(fixture), 'queued');
   linkNode('a', { instance: 'two' });
   assert.deepEqual(
     run.places.map((place) => `${place.node} ${place.attempt}`),
@@ -159,11 +164,11 @@ test('another process of the Node loses its runs at once: without content they s
 });
 
 test('a new process that appears while the old link looks alive loses the runs as well', () => {
-  const { linkNode, start } = createEdgeFixture();
+  const { bareLink, linkNode, start } = createEdgeFixture();
   const a = linkNode('a');
   const run = start();
   a.last().say('half');
-  linkNode('a', { instance: 'two' });
+  bareLink('a', { instance: 'two' });
   assert.equal(codeOf(run.end), 'node.lost');
 });
 
@@ -229,6 +234,18 @@ test('E12: what an older link still says is ignored', () => {
   assert.equal(run.end?.kind, 'completed');
 });
 
+test('a run that has asked for a permission does not move to another Node', () => {
+  const { clock, linkNode, start, cut } = createEdgeFixture();
+  const a = linkNode('a');
+  const run = start();
+  linkNode('b');
+  a.last().sink.stateChanged('waiting');
+  cut('a');
+  clock.advance(15_000);
+  assert.equal(run.places.length, 1);
+  assert.equal(codeOf(run.end), 'node.lost');
+});
+
 test('a run that waits for a permission is unknown while the link is down, and waits again after it', async () => {
   const fixture = createEdgeFixture();
   const { linkNode, start, cut } = fixture;
@@ -249,9 +266,9 @@ test('E10: window that an earlier attempt used is not given to the next one', ()
   a.last().sink.events([{ kind: 'progress', message: 'loading' }], 100);
   cut('a');
   clock.advance(300);
+  b.last().sink.events([{ kind: 'text', text: 'x' }], 64);
   run.consumed(100);
   assert.deepEqual(b.askedFor('consumed'), []);
-  b.last().sink.events([{ kind: 'text', text: 'x' }], 64);
   run.consumed(64);
   assert.equal(b.askedFor('consumed')[0]?.sizeBytes, 64);
 });

@@ -31,13 +31,12 @@ function moveAway(ctx: RunContext, node: NodeEntry): void {
   for (const attempt of [...node.attempts]) {
     const { run } = attempt;
     if (attempt.over || run.state !== 'unknown' || !mayRetry(ctx, attempt, 'may-have-started')) continue;
-    const excluded = [...run.tried, node.name];
-    const found = ctx.admission.find(demandOf(run, excluded));
+    const found = ctx.admission.find(demandOf(run));
     if (found.kind === 'free') {
       ctx.admission.take(found.place);
       dispatchRun(ctx, run, found.place);
     } else {
-      joinLine(ctx, run, excluded);
+      joinLine(ctx, run);
     }
   }
 }

@@ -12,8 +12,8 @@ export type AttemptTrace = 'did-not-start' | 'may-have-started';
  */
 export function mayRetry(ctx: RunContext, attempt: Attempt, trace: AttemptTrace): boolean {
   const { run, place } = attempt;
-  if (run.committed || run.stopCause !== undefined) return false;
-  if (run.state !== 'starting' && run.state !== 'unknown') return false;
+  // whoever is being stopped is `stopping`, also while its Node is away
+  if (run.committed || (run.state !== 'starting' && run.state !== 'unknown')) return false;
   if (run.attempts >= ctx.settings().limits.attempts) return false;
   return trace === 'did-not-start' || place.retry === 'before-content';
 }
@@ -28,7 +28,7 @@ export function retryElsewhere(ctx: RunContext, run: Run, failure: RunFailure): 
   } else if (found.kind === 'busy') {
     moveRun(run, 'queued');
     const waitMs = ctx.settings().limits.queueWaitMs;
-    waitForPlace(ctx, run, { excluded: run.tried, waitMs, onTimeout: failure });
+    waitForPlace(ctx, run, { waitMs, onTimeout: failure });
   } else {
     failRun(ctx, run, failure);
   }
@@ -44,5 +44,5 @@ export function retryAnywhere(ctx: RunContext, run: Run, failure: RunFailure): v
     return;
   }
   const waitMs = ctx.settings().limits.lostAfterMs;
-  waitForPlace(ctx, run, { excluded: run.tried, waitMs, onTimeout: failure });
+  waitForPlace(ctx, run, { waitMs, onTimeout: failure });
 }

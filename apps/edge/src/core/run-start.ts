@@ -40,7 +40,7 @@ export function createStart(deps: StartDeps): (intent: RunIntent, reader: RunRea
       dispatchRun(ctx, run, found.place);
     } else {
       ctx.records.save(recordOf(run));
-      waitForPlace(ctx, run, { excluded: [], waitMs: ctx.settings().limits.queueWaitMs });
+      waitForPlace(ctx, run, { waitMs: ctx.settings().limits.queueWaitMs });
     }
     return { kind: 'accepted', run: ownerOf(ctx, run) };
   };
