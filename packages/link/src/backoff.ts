@@ -32,6 +32,11 @@ export class Backoff {
   }
 }
 
+/**
+ * Wide enough that the waves of first and second attempts do not add up to a herd, and, up to 2000 peers, short
+ * enough that one broken link is back within the grace of 10 s (docs/adr/0008).
+ */
 function firstDelayMs(fleetSize: number): number {
-  return Math.max(500, (fleetSize / 250) * 1000);
+  const spreadMs = Math.min(8_000, (fleetSize / 64) * 1000);
+  return Math.max(500, spreadMs, (fleetSize / 250) * 1000);
 }
