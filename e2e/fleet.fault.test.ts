@@ -15,19 +15,26 @@ describe(`F1: an Edge that is killed under ${fleetSize} Nodes`, { timeout: 240_0
   let world: World;
   let edge: Edge;
   let fleets: Fleet[];
+  const allReady = () =>
+    eventually('all are ready', 60_000, async () => (await readyCount(edge)) === fleetSize);
   const events = () => fleets.flatMap((fleet) => fleet.events());
   before(async () => {
     world = openWorld();
     edge = await world.edge();
     fleets = ['a', 'b'].map((prefix) => startFleet(edge, prefix, fleetSize / 2));
     world.defer(async () => void (await Promise.all(fleets.map((fleet) => fleet.program.stop()))));
-    await eventually('all are ready', 60_000, async () => (await readyCount(edge)) === fleetSize);
+    await allReady();
+    // Those that came first still believe in a small fleet: what it has grown to they learn as they come again.
+    await edge.program.stop();
+    await edge.start();
+    await allReady();
+    await sleep(61_000); // a minute of health makes their back-off begin anew
   });
   after(() => world?.close());
 
   test('has all of them back within 30 s, without a herd, and nothing runs twice', {
     timeout: 120_000,
-  }, async () => {
+  }, async (t) => {
     const working = Array.from({ length: 200 }, (_nothing, index) =>
       chat(edge, { model: 'echo', prompt: String(index * 40) }),
     );
@@ -40,13 +47,16 @@ describe(`F1: an Edge that is killed under ${fleetSize} Nodes`, { timeout: 240_0
     await Promise.allSettled(working.map((asking) => asking.answer));
     await sleep(5_000);
     await edge.start();
-    await eventually('all are ready again', 60_000, async () => (await readyCount(edge)) === fleetSize);
+    await allReady();
 
     const later = events().filter((event) => event.kind !== 'executed' && event.at > killedAt);
     const backAt = Math.max(...later.filter((event) => event.kind === 'live').map((event) => event.at));
     assert.ok(backAt - killedAt - 5_000 <= 30_000, `all were back after ${backAt - killedAt} ms`);
     const attempts = later.filter((event) => event.kind === 'attempt').map((event) => event.at);
     const { most, mean } = rate(attempts);
+    t.diagnostic(
+      `back after ${Math.round(backAt - killedAt)} ms; ${most} attempts in the worst second, ${mean.toFixed(0)} in the mean`,
+    );
     assert.ok(most <= 3 * mean, `${most} attempts in the worst second, ${mean.toFixed(0)} in the mean one`);
 
     const executed = events()

@@ -28,7 +28,7 @@ export interface FleetNodeInit {
 /** `at` is in milliseconds since 1970, so that several processes can be compared. */
 export type FleetEvent =
   | { kind: 'attempt'; node: string; at: number }
-  | { kind: 'live'; node: string; at: number }
+  | { kind: 'live'; node: string; at: number; fleetSize: number }
   | { kind: 'executed'; node: string; runId: string; attempt: number };
 
 /**
@@ -60,8 +60,8 @@ export async function runFleetNode(init: FleetNodeInit, signal: AbortSignal): Pr
     onState(state) {
       if (state.kind === 'connecting') init.report({ kind: 'attempt', node: init.name, at: now() });
     },
-    onLink(link) {
-      init.report({ kind: 'live', node: init.name, at: now() });
+    onLink(link, { fleetSize }) {
+      init.report({ kind: 'live', node: init.name, at: now(), fleetSize });
       pump.attach(link);
       sendInventory(link, runs);
       return {
