@@ -68,7 +68,12 @@ async function runTests(files: readonly string[], { complete, isolation }: RunOp
     {
       cwd: root,
       stdio: ['ignore', 'inherit', 'inherit'],
-      env: { ...process.env, ...(complete ? { IOP_NEVER_SKIP: rules } : {}) },
+      env: {
+        ...process.env,
+        // Every file is a process, which would compile the same modules anew.
+        NODE_COMPILE_CACHE: join(root, 'node_modules/.cache/iop'),
+        ...(complete ? { IOP_NEVER_SKIP: rules } : {}),
+      },
     },
   );
   const watch = watchDescendants(process.pid);
