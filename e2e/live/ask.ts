@@ -14,6 +14,17 @@ export function askForever(model: string): Params {
   return { ...endless, ...base(model, 'Tell me a very long story.'), max_tokens: 1500 };
 }
 
+/** vLLM is bound to answer with a call of the tool; a llama.cpp with this model may not. */
+export function askForTool(model: string): Params {
+  const city = { type: 'string', maxLength: 20 };
+  const parameters = { type: 'object', properties: { city }, required: ['city'] };
+  return {
+    ...ask(model, { messages: [{ role: 'user', content: 'What is the weather in Paris?' }] }),
+    tools: [{ type: 'function', function: { name: 'get_weather', parameters } }],
+    tool_choice: { type: 'function', function: { name: 'get_weather' } },
+  };
+}
+
 /** Takes the engine seconds to read before the first token. */
 export function askLong(model: string): Params {
   return { ...base(model, words(800)), max_tokens: 4 };

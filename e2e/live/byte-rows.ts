@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { ask } from './ask.ts';
+import { ask, askForTool } from './ask.ts';
 import type { Place, Row } from './place.ts';
 
 /** What goes through is what was sent, byte by byte, in both directions. */
@@ -49,6 +49,13 @@ export const byteRows: readonly Row[] = [
     },
   },
   {
+    name: 'a stream that may hold tool calls is what the engine sent, byte by byte',
+    async run(place) {
+      const { got, sent } = await streamed(place, true, askForTool(place.model));
+      assert.equal(got.trimEnd(), sent.trimEnd());
+    },
+  },
+  {
     name: 'a whole answer is what the engine sent, byte by byte',
     async run(place) {
       const seen = place.tap.chats.length;
@@ -65,7 +72,8 @@ export const byteRows: readonly Row[] = [
         stream: true,
         stream_options: { include_usage: true },
       });
-      const direct = await fetch(`${place.tap.baseUrl}/chat/completions`, { method: 'POST', body });
+      const headers = { 'content-type': 'application/json' };
+      const direct = await fetch(`${place.tap.baseUrl}/chat/completions`, { method: 'POST', headers, body });
       const there = events(await direct.text()).map(timeless);
       const here = events((await place.post(body)).text).map(timeless);
       assert.deepEqual(here, there);
@@ -73,10 +81,14 @@ export const byteRows: readonly Row[] = [
   },
 ];
 
-async function streamed(place: Place, usage: boolean): Promise<{ got: string; sent: string }> {
+async function streamed(
+  place: Place,
+  usage: boolean,
+  asked = ask(place.model),
+): Promise<{ got: string; sent: string }> {
   const seen = place.tap.chats.length;
   const options = usage ? { stream_options: { include_usage: true } } : {};
-  const answer = await place.post(JSON.stringify({ ...ask(place.model), stream: true, ...options }));
+  const answer = await place.post(JSON.stringify({ ...asked, stream: true, ...options }));
   assert.equal(answer.headers.get('content-type')?.split(';')[0], 'text/event-stream');
   return { got: uncommented(answer.text), sent: (await place.tap.chat(seen)).answer };
 }
