@@ -1,5 +1,6 @@
-import type { Catalogue, Place } from './catalogue.ts';
+import type { Catalogue } from './catalogue.ts';
 import { nodeState } from './node-entry.ts';
+import type { Place } from './places.ts';
 import type { Demand, Waiter, WaitingLine } from './waiting-line.ts';
 
 /** Whether a demand can be met now. */
@@ -43,10 +44,9 @@ export function createAdmission({ catalogue, line, nodeLimit }: AdmissionDeps): 
     if (resolution.kind === 'unknown') return resolution;
     let otherDialect = false;
     for (const tier of resolution.tiers) {
-      const up = tier.filter((place) => isAllowed(place, demand));
-      const usable = up.filter((place) => place.dialects.includes(demand.dialect));
-      if (usable.length > 0) return leastBusy(usable, nodeLimit());
-      otherDialect ||= up.length > 0;
+      const found = findInTier(tier, demand, nodeLimit());
+      if (found.kind === 'free' || found.kind === 'busy') return found;
+      otherDialect ||= found.kind === 'unsupported-dialect';
     }
     return otherDialect ? { kind: 'unsupported-dialect' } : { kind: 'no-node' };
   }
@@ -94,19 +94,29 @@ export function createAdmission({ catalogue, line, nodeLimit }: AdmissionDeps): 
   };
 }
 
-/** The catalogue may be a tick behind: a Node that has just gone is not asked (E13). */
-function isAllowed(place: Place, demand: Demand): boolean {
-  return nodeState(place.node) === 'ready' && !demand.excluded.includes(place.node.name);
+/**
+ * Fewest runs on the Node, then on the adapter; among equals the one that was picked longest ago. One pass and no
+ * copies: a fleet may have thousands of places for one name.
+ */
+function findInTier(tier: readonly Place[], demand: Demand, nodeLimit: number): Found {
+  let best: Place | undefined;
+  let isUp = false;
+  let isSpoken = false;
+  for (const place of tier) {
+    if (!isAllowed(place, demand)) continue;
+    isUp = true;
+    if (!place.dialects.includes(demand.dialect)) continue;
+    isSpoken = true;
+    if (isFree(place, nodeLimit) && (best === undefined || isLessBusy(place, best))) best = place;
+  }
+  if (best !== undefined) return { kind: 'free', place: best };
+  if (isSpoken) return { kind: 'busy' };
+  return isUp ? { kind: 'unsupported-dialect' } : { kind: 'no-node' };
 }
 
-/** Fewest runs on the Node, then on the adapter; among equals the one that was picked longest ago. */
-function leastBusy(places: readonly Place[], nodeLimit: number): Found {
-  let best: Place | undefined;
-  for (const place of places) {
-    if (!isFree(place, nodeLimit)) continue;
-    if (best === undefined || isLessBusy(place, best)) best = place;
-  }
-  return best === undefined ? { kind: 'busy' } : { kind: 'free', place: best };
+/** The catalogue may be a moment behind: a Node that has just gone is not asked (E13). */
+function isAllowed(place: Place, demand: Demand): boolean {
+  return nodeState(place.node) === 'ready' && !demand.excluded.includes(place.node.name);
 }
 
 function isFree(place: Place, nodeLimit: number): boolean {

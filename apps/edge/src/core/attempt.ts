@@ -1,7 +1,7 @@
 import type { RunEnd } from '@iop/domain';
 import type { RuntimeEvent } from '@iop/runtime';
 import type { AttemptRef, AttemptSink } from '../ports/node-link.ts';
-import type { Place } from './catalogue.ts';
+import type { Place } from './places.ts';
 import type { Run, RunContext } from './run.ts';
 
 /** What an attempt's events do to its run: `attempt-events.ts`. */

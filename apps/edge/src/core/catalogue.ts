@@ -1,24 +1,9 @@
-import type { RetryBoundary } from '@iop/runtime';
 import type { ModelInfo, RunSelect } from './door.ts';
 import { nearestNames } from './nearest.ts';
-import { selects } from './node-config.ts';
-import { type NodeEntry, nodeState, type Slot, slotOf } from './node-entry.ts';
+import { type NodeEntry, nodeState } from './node-entry.ts';
+import { type Place, placesOn } from './places.ts';
 import type { EdgeSettings, ModelSettings } from './settings.ts';
 import { createTargetBook, refKey, type TargetBook, type TargetRef } from './target-book.ts';
-
-/** One target on one Node that can execute now. */
-export interface Place {
-  readonly node: NodeEntry;
-  readonly adapter: string;
-  readonly target: string;
-  readonly retry: RetryBoundary;
-  readonly dialects: readonly string[];
-  readonly adapterSlot: Slot;
-  readonly targetSlot: Slot;
-  /** 0: no limit. */
-  readonly adapterLimit: number;
-  readonly targetLimit: number;
-}
 
 /** What stands behind a name. Of several tiers the first that has a place is meant. */
 export type Resolution =
@@ -44,10 +29,16 @@ export function createCatalogue(wall: () => number): Catalogue {
   return new LiveCatalogue(wall);
 }
 
+interface Kept extends Pick<NodeEntry, 'adapters' | 'facts'> {
+  settings: EdgeSettings;
+  places: readonly Place[];
+}
+
 class LiveCatalogue implements Catalogue {
   readonly #book: TargetBook;
   readonly #places = new Map<string, Place[]>();
   readonly #cache = new Map<string, Resolution>();
+  readonly #kept = new WeakMap<NodeEntry, Kept>();
   #adapters: ReadonlySet<string> = new Set();
   #fallbacks: ReadonlyMap<string, readonly string[]> = new Map();
 
@@ -60,13 +51,29 @@ class LiveCatalogue implements Catalogue {
     this.#fallbacks = fallbacksOf(settings.models);
     this.#cache.clear();
     this.#places.clear();
-    const found = [...nodes].flatMap((node) => placesOn(node, settings));
-    this.#book.rebuild(settings, found);
-    for (const place of found) {
-      const list = this.#places.get(refKey(place));
-      if (list === undefined) this.#places.set(refKey(place), [place]);
-      else list.push(place);
+    for (const node of nodes) {
+      for (const place of this.#placesOn(node, settings)) {
+        const list = this.#places.get(place.key);
+        if (list === undefined) this.#places.set(place.key, [place]);
+        else list.push(place);
+      }
     }
+    this.#book.rebuild(
+      settings,
+      [...this.#places.values()].flatMap((list) => list.slice(0, 1)),
+    );
+  }
+
+  /** Kept while nothing about the Node has changed: others of a large fleet come and go all the time. */
+  #placesOn(node: NodeEntry, settings: EdgeSettings): readonly Place[] {
+    if (nodeState(node) !== 'ready') return [];
+    const kept = this.#kept.get(node);
+    if (kept?.settings === settings && kept.adapters === node.adapters && kept.facts === node.facts) {
+      return kept.places;
+    }
+    const places = placesOn(node, settings);
+    this.#kept.set(node, { settings, adapters: node.adapters, facts: node.facts, places });
+    return places;
   }
 
   resolve(select: RunSelect): Resolution {
@@ -150,38 +157,4 @@ function fallbacksOf(models: readonly ModelSettings[]): Map<string, readonly str
   const fallbacks = new Map<string, readonly string[]>();
   for (const model of models) if (model.kind === 'fallback') fallbacks.set(model.name, model.fallback);
   return fallbacks;
-}
-
-/** Every healthy target of a ready Node, as far as the settings still give it that adapter. */
-function placesOn(node: NodeEntry, settings: EdgeSettings): Place[] {
-  const { facts } = node;
-  if (nodeState(node) !== 'ready' || facts === undefined) return [];
-  return (node.adapters ?? []).flatMap((adapter) => {
-    const set = settings.adapters.find((each) => each.name === adapter.name);
-    if (!adapter.healthy || set === undefined) return [];
-    if (!set.nodes.some((selector) => selects(selector, facts))) return [];
-    return adapter.targets.map((target) => ({
-      node,
-      adapter: adapter.name,
-      target: target.name,
-      retry: adapter.retry,
-      dialects: adapter.dialects,
-      adapterSlot: slotOf(node, adapter.name),
-      targetSlot: slotOf(node, adapter.name, target.name),
-      adapterLimit: set.concurrency,
-      targetLimit: targetLimit(settings, adapter.name, target.name),
-    }));
-  });
-}
-
-/** The smallest limit that anybody set for it; 0: nobody did. */
-function targetLimit(settings: EdgeSettings, adapter: string, target: string): number {
-  const ofAdapter = settings.adapters.find((each) => each.name === adapter)?.targets ?? [];
-  const limits = [
-    ...ofAdapter.filter((each) => each.name === target).map((each) => each.concurrency),
-    ...settings.models.map((model) =>
-      model.kind === 'target' && model.adapter === adapter && model.target === target ? model.concurrency : 0,
-    ),
-  ].filter((limit) => limit > 0);
-  return limits.length === 0 ? 0 : Math.min(...limits);
 }

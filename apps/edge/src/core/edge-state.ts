@@ -19,7 +19,7 @@ export interface EdgeState {
   readonly line: WaitingLine;
   readonly catalogue: Catalogue;
   readonly ctx: RunContext;
-  /** Nodes or settings have changed: the catalogue is rebuilt and the line served at the end of the tick. */
+  /** Nodes or settings have changed: the catalogue is rebuilt and the line served, at the end of the tick or soon. */
   changed(): void;
 }
 
@@ -52,7 +52,7 @@ export function createEdgeState({ clock, settings, records, knownNodes }: EdgeSt
       active: new Map(),
       handlers: attemptEvents,
     },
-    changed: oncePerTick(clock, () => {
+    changed: coalesce(clock, () => {
       catalogue.rebuild(state.settings, state.nodes.values());
       admission.retry();
     }),
@@ -61,14 +61,26 @@ export function createEdgeState({ clock, settings, records, knownNodes }: EdgeSt
   return state;
 }
 
-function oncePerTick(clock: Clock, apply: () => void): () => void {
+/** What rebuilding may take of the time while a large fleet comes back. */
+const busyShare = 0.1;
+const longestDelayMs = 250;
+
+/** Many changes are one. At the end of the tick while that costs nothing, more rarely the more it costs. */
+function coalesce(clock: Clock, apply: () => void): () => void {
   let isDue = false;
+  let notBeforeMs = 0;
+  const run = () => {
+    isDue = false;
+    const beganMs = clock.now();
+    apply();
+    const endedMs = clock.now();
+    notBeforeMs = endedMs + Math.min(longestDelayMs, (endedMs - beganMs) / busyShare);
+  };
   return () => {
     if (isDue) return;
     isDue = true;
-    clock.soon(() => {
-      isDue = false;
-      apply();
-    });
+    const delayMs = notBeforeMs - clock.now();
+    if (delayMs < 1) clock.soon(run);
+    else clock.after(delayMs, run);
   };
 }

@@ -1,6 +1,6 @@
 import type { AdapterCapabilities, HeldByNode, NodeLink } from '../ports/node-link.ts';
 import { planNodeConfig } from './node-config.ts';
-import { createNodeEntry, type NodeEntry, type NodeFacts } from './node-entry.ts';
+import { createNodeEntry, type NodeEntry, type NodeFacts, type NodeState, nodeState } from './node-entry.ts';
 import type { RunContext } from './run.ts';
 import { loseRestarted, reconcileRuns, suspendRuns } from './run-loss.ts';
 
@@ -35,7 +35,7 @@ export interface ConfigResult {
 export interface NodesDeps {
   ctx: RunContext;
   entries: Map<string, NodeEntry>;
-  /** Nodes or what they can do have changed. */
+  /** Which Nodes take runs, or what they can do, has changed. */
   changed(): void;
 }
 
@@ -61,6 +61,7 @@ class LiveNodes implements Nodes {
   up(facts: NodeFacts, link: NodeLink): void {
     const entry = this.#entries.get(facts.name) ?? createNodeEntry(facts.name);
     this.#entries.set(facts.name, entry);
+    const before = nodeState(entry);
     if (entry.linked) takeDown(this.#ctx, entry);
     const isSameProcess = entry.facts?.instance === facts.instance;
     entry.facts = facts;
@@ -70,7 +71,7 @@ class LiveNodes implements Nodes {
     this.#ctx.counters.linksUp++;
     if (!isSameProcess) forgetProcess(this.#ctx, entry);
     link.configure(planNodeConfig(this.#ctx.settings(), facts));
-    this.#changed();
+    this.#noteChange(entry, before);
   }
 
   down(at: LinkRef): void {
@@ -107,8 +108,14 @@ class LiveNodes implements Nodes {
   #change({ name, epoch }: LinkRef, apply: (entry: NodeEntry) => void): void {
     const entry = this.#entries.get(name);
     if (entry?.linked !== true || entry.facts?.epoch !== epoch) return;
+    const before = nodeState(entry);
     apply(entry);
-    this.#changed();
+    this.#noteChange(entry, before);
+  }
+
+  /** Who neither takes runs now nor did before changes nothing for anybody. */
+  #noteChange(entry: NodeEntry, before: NodeState): void {
+    if (before === 'ready' || nodeState(entry) === 'ready') this.#changed();
   }
 }
 

@@ -1,7 +1,7 @@
 import { IopError, type RunFailure } from '@iop/domain';
 import { Attempt } from './attempt.ts';
-import type { Place } from './catalogue.ts';
 import { queueTimeout } from './failures.ts';
+import type { Place } from './places.ts';
 import { failRun, leaveLine, moveRun, type Run, type RunContext, recordOf } from './run.ts';
 import type { Demand } from './waiting-line.ts';
 

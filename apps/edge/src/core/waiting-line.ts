@@ -1,6 +1,6 @@
 import type { Dialect } from '@iop/runtime';
-import type { Place } from './catalogue.ts';
 import type { RunSelect } from './door.ts';
+import type { Place } from './places.ts';
 
 /** What a run needs of a place. */
 export interface Demand {
