@@ -7,6 +7,7 @@ import {
   createMetrics,
   createRunIdSource,
   createSystemClock,
+  type Log,
   loadConfig,
   lockStateDir,
   openStateDir,
@@ -60,6 +61,7 @@ export async function serve({ config, file, load }: ServeInput, signal: AbortSig
   const log = createLog({ name: 'iop-edge', level: config.log.level });
   const clock = createSystemClock();
   const health = createReadiness(['store', 'wire']);
+  warnOfOrphans(config, log);
 
   const stateDir = openStateDir(config.state_dir);
   const files = stateFiles(stateDir);
@@ -159,6 +161,13 @@ function readSecrets(files: ReturnType<typeof stateFiles>): {
     nodeToken: readSecretFile(files.nodeToken),
     operatorToken: readSecretFile(files.operatorToken),
   };
+}
+
+/** A Node that outlives the Edge's patience works on what already ended as lost. */
+function warnOfOrphans({ limits }: EdgeConfig, log: Log): void {
+  if (limits.orphan_after < limits.lost_after) return;
+  const { orphan_after: orphanAfterMs, lost_after: lostAfterMs } = limits;
+  log.warn({ orphanAfterMs, lostAfterMs }, 'limits.orphan_after should be shorter than limits.lost_after');
 }
 
 /** So that a fleet does not come back all at once: the whole of it within fleet / 250 seconds. */

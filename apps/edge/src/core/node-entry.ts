@@ -65,13 +65,22 @@ export function createNodeEntry(name: string): NodeEntry {
 
 /** Survives changes of capabilities: a run that goes on keeps counting. */
 export function slotOf(node: NodeEntry, adapter: string, target?: string): Slot {
-  const key = target === undefined ? adapter : `${adapter}\0${target}`;
+  const key = slotKey(adapter, target);
   let slot = node.slots.get(key);
   if (slot === undefined) {
     slot = { running: 0 };
     node.slots.set(key, slot);
   }
   return slot;
+}
+
+/** Runs of a target on a Node now. */
+export function runningOn(node: NodeEntry, adapter: string, target: string): number {
+  return node.slots.get(slotKey(adapter, target))?.running ?? 0;
+}
+
+function slotKey(adapter: string, target: string | undefined): string {
+  return target === undefined ? adapter : `${adapter}\0${target}`;
 }
 
 export type NodeState = 'ready' | 'configuring' | 'draining' | 'away';

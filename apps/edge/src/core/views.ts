@@ -1,6 +1,6 @@
 import type { AdapterCapabilities } from '../ports/node-link.ts';
 import type { Catalogue } from './catalogue.ts';
-import { type NodeEntry, type NodeState, nodeState, slotOf } from './node-entry.ts';
+import { type NodeEntry, type NodeState, nodeState, runningOn } from './node-entry.ts';
 import type { EdgeSettings } from './settings.ts';
 import { refKey } from './target-book.ts';
 import type { WaitingLine } from './waiting-line.ts';
@@ -68,7 +68,7 @@ export function viewTargets(
   const queued = countQueued(catalogue, line);
   const all = [...nodes];
   return catalogue.targets().flatMap(({ adapter, target, names, places }) => {
-    const running = all.reduce((sum, node) => sum + slotOf(node, adapter, target).running, 0);
+    const running = all.reduce((sum, node) => sum + runningOn(node, adapter, target), 0);
     const rest = {
       adapter,
       target,
