@@ -15,8 +15,16 @@ describe(`F1: an Edge that is killed under ${fleetSize} Nodes`, { timeout: 240_0
   let world: World;
   let edge: Edge;
   let fleets: Fleet[];
-  const allReady = () =>
-    eventually('all are ready', 60_000, async () => (await readyCount(edge)) === fleetSize);
+  const allReady = async () => {
+    let seen: string[] = [];
+    const isReady = async () => {
+      seen = await states(edge);
+      return seen.filter((state) => state === 'ready').length === fleetSize;
+    };
+    await eventually('all are ready', 90_000, isReady).catch((cause: Error) => {
+      throw new Error(`${cause.message}; others: ${seen.filter((state) => state !== 'ready')}`, { cause });
+    });
+  };
   const events = () => fleets.flatMap((fleet) => fleet.events());
   before(async () => {
     world = openWorld();
@@ -72,10 +80,13 @@ describe(`F1: an Edge that is killed under ${fleetSize} Nodes`, { timeout: 240_0
   });
 });
 
-async function readyCount(edge: Edge): Promise<number> {
+/** Of all Nodes; with why it is not ready. */
+async function states(edge: Edge): Promise<string[]> {
   const operator = await edge.operator();
   try {
-    return (await operator.listNodes()).filter((node) => node.state === 'ready').length;
+    return (await operator.listNodes()).map(({ state, detail }) =>
+      state === 'ready' ? state : `${state}: ${detail}`,
+    );
   } finally {
     operator.close();
   }
