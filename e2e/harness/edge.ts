@@ -116,21 +116,31 @@ function initEdge(stateDir: string): string {
 }
 
 async function startEdge(edge: Edge): Promise<void> {
-  edge.program = startProgram({
-    name: 'edge',
-    command: [process.execPath, edgeMain, 'serve', '--config', edge.configFile],
-  });
+  const command = [process.execPath, edgeMain, 'serve', '--config', edge.configFile];
+  edge.program = startProgram({ name: 'edge', command });
+  const { program } = edge;
   await eventually('the Edge is ready', 60_000, async () => {
-    if (!edge.program.running) throw new Error(`the Edge ended:\n${edge.program.lines.join('\n')}`);
-    return await call({ url: `${edge.url}/readyz` }).answer.then(
-      (answer) => answer.status === 200,
-      () => false,
-    );
+    if (!program.running) throw new Error('the Edge ended');
+    return await isReady(edge.url);
+  }).catch((cause: Error) => {
+    throw new Error(`${cause.message}; it printed last:\n${program.lines.slice(-10).join('\n')}`, { cause });
   });
   if (edge.apiKey !== '') return;
   const operator = await edge.operator();
   edge.apiKey = await operator.createKey('e2e');
   operator.close();
+}
+
+async function isReady(url: string): Promise<boolean> {
+  const asking = call({ url: `${url}/readyz` });
+  const impatience = setTimeout(() => asking.hangUp(), 2_000);
+  try {
+    return (await asking.answer).status === 200;
+  } catch {
+    return false;
+  } finally {
+    clearTimeout(impatience);
+  }
 }
 
 async function nodesReady(edge: Edge, names: readonly string[], timeoutMs: number): Promise<void> {

@@ -34,7 +34,7 @@ export interface ProgramInit {
   name: string;
   command: readonly string[];
   env?: Record<string, string>;
-  /** Killed after so long, whatever happens; 3 minutes unless said. */
+  /** Killed after so long, whatever happens; half an hour unless said. */
   lifeMs?: number;
 }
 
@@ -60,7 +60,7 @@ export function startProgram(init: ProgramInit): Program {
       resolve(exit);
     });
   });
-  const life = setTimeout(() => child.kill('SIGKILL'), init.lifeMs ?? 180_000);
+  const life = setTimeout(() => child.kill('SIGKILL'), init.lifeMs ?? 1_800_000);
   life.unref();
   const pid = child.pid ?? 0;
   const story = () => `${init.name} printed last:\n  ${lines.slice(-15).join('\n  ')}`;
