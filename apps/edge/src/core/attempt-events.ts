@@ -20,6 +20,7 @@ export const attemptEvents: AttemptHandlers = {
     noteUsage(run, batch);
     if (!run.committed && batch.events.some(isContent)) commit(run);
     run.reader.events(batch.events, batch.sizeBytes);
+    if (run.stopCause !== undefined) passOnAll(attempt);
   },
 
   // `running` before content would close the way back to `queued` that a retry needs
@@ -90,6 +91,17 @@ export function ownerConsumed(run: Run, sizeBytes: number): void {
   const passed = Math.min(attempt.heldBytes, sizeBytes - stale);
   attempt.heldBytes -= passed;
   attempt.place.node.link?.consumed(attempt, passed);
+}
+
+/**
+ * Nobody waits for the content of a run that is being stopped, and its owner may never read again: what the Node
+ * still holds must come for its end to come.
+ */
+export function passOnAll(attempt: Attempt): void {
+  if (attempt.heldBytes === 0) return;
+  const { heldBytes } = attempt;
+  attempt.heldBytes = 0;
+  attempt.place.node.link?.consumed(attempt, heldBytes);
 }
 
 /** The attempt is gone without an end of its own. */

@@ -38,6 +38,21 @@ test('a cancel takes effect once; the first cause counts', () => {
   assert.equal(run.seen.filter((each) => each.kind === 'end').length, 1);
 });
 
+test('a cancelled run gives its whole window back, so that its end can follow what nobody reads', () => {
+  const { linkNode, start } = createEdgeFixture();
+  const node = linkNode('a');
+  const run = start();
+  node.last().say('x'.repeat(84));
+  run.consumed(10);
+  run.cancel('caller');
+  node.last().say('x'.repeat(34));
+  run.consumed(90);
+  assert.deepEqual(
+    node.askedFor('consumed').map((each) => each.sizeBytes),
+    [10, 90, 50],
+  );
+});
+
 test('a completion that crosses the cancel is the end', () => {
   const { linkNode, start } = createEdgeFixture();
   const node = linkNode('a');

@@ -1,5 +1,5 @@
 import { type CancelCause, isRunEndState } from '@iop/domain';
-import { loseAttempt } from './attempt-events.ts';
+import { loseAttempt, passOnAll } from './attempt-events.ts';
 import { stopUnconfirmed } from './failures.ts';
 import { finishRun, leaveLine, moveRun, type Run, type RunContext } from './run.ts';
 
@@ -19,6 +19,7 @@ export function cancelRun(ctx: RunContext, run: Run, by: CancelCause): void {
   moveRun(run, 'stopping');
   const { node } = attempt.place;
   node.link?.cancel(attempt, by);
+  passOnAll(attempt);
   const waitedMs = ctx.settings().limits.stopAfterMs;
   run.cancelStop = ctx.clock.after(waitedMs, () => {
     loseAttempt(ctx, attempt, stopUnconfirmed(node.name, { by, waitedMs }));
