@@ -10,7 +10,7 @@ import { eventually } from './harness/eventually.ts';
 import { freePort } from './harness/port.ts';
 import { binUp, iopMain, isAlive, startUp, type Up, type UpFacts } from './harness/up.ts';
 
-const limit = { timeout: 60_000 };
+const limit = { timeout: 180_000 };
 const root = mkdtempSync(join(tmpdir(), 'iop-up-'));
 after(() => rmSync(root, { recursive: true }));
 

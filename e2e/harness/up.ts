@@ -29,7 +29,7 @@ export interface Up {
   stop(): Promise<Exit>;
 }
 
-const startWithinMs = 60_000;
+const startWithinMs = 80_000;
 const stopWithinMs = 12_000;
 
 export function startUp(command: readonly string[], env: Record<string, string> = {}): Up {
@@ -37,7 +37,7 @@ export function startUp(command: readonly string[], env: Record<string, string> 
   const child = spawn(file, args, {
     env: { PATH: process.env.PATH ?? '', HOME: '/nonexistent', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 120_000,
+    timeout: 170_000,
   });
   const text = collect(child);
   const exited = new Promise<Exit>((resolve) =>
