@@ -2,6 +2,7 @@ import { fromBinary, toBinary } from '@bufbuild/protobuf';
 import { IopError } from '@iop/domain';
 import { type Envelope, EnvelopeSchema } from './gen/iop/wire/v1/envelope_pb.ts';
 import { readRunEvents } from './run-events-reader.ts';
+import { readRunRequest } from './run-request-codec.ts';
 
 /** Any message of the protocol as `{ case, value }`. */
 export type WireMessage = Exclude<Envelope['message'], { case: undefined }>;
@@ -23,8 +24,10 @@ export function encodeMessage(message: WireMessage): Uint8Array {
  */
 export function decodeMessage(body: Uint8Array): ReadMessage {
   try {
-    const hot = readRunEvents(body);
-    if (hot !== undefined) return { case: 'runEvents', value: hot };
+    const events = readRunEvents(body);
+    if (events !== undefined) return { case: 'runEvents', value: events };
+    const request = readRunRequest(body);
+    if (request !== undefined) return { case: 'runRequest', value: request };
     return fromBinary(EnvelopeSchema, body, readOptions).message;
   } catch (cause) {
     throw new IopError({

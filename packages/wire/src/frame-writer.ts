@@ -1,7 +1,9 @@
 import { IopError } from '@iop/domain';
 import { encodeMessage, type WireMessage } from './codec.ts';
 import { frameHeaderBytes, maxFrameBytes } from './frame-decoder.ts';
+import type { RunEvents, RunRequest } from './gen/iop/wire/v1/run_pb.ts';
 import { RunEventsWriter } from './run-events-writer.ts';
+import { measureRunRequest, writeRunRequest } from './run-request-codec.ts';
 
 const smallestSlabBytes = 1024;
 const largestSlabBytes = 64 * 1024;
@@ -34,17 +36,27 @@ export class FrameWriter {
   }
 
   append(message: WireMessage): void {
-    if (message.case === 'runEvents') {
-      const size = this.#runEvents.measure(message.value);
-      if (size >= 0) {
-        const at = this.#reserve(size);
-        this.#runEvents.write(message.value, this.#slab, at);
-        return;
-      }
-    }
+    if (message.case === 'runEvents' && this.#appendRunEvents(message.value)) return;
+    if (message.case === 'runRequest' && this.#appendRunRequest(message.value)) return;
     const body = encodeMessage(message);
     const at = this.#reserve(body.length);
     this.#slab.set(body, at);
+  }
+
+  #appendRunEvents(value: RunEvents): boolean {
+    const size = this.#runEvents.measure(value);
+    if (size < 0) return false;
+    const at = this.#reserve(size);
+    this.#runEvents.write(value, this.#slab, at);
+    return true;
+  }
+
+  #appendRunRequest(value: RunRequest): boolean {
+    const size = measureRunRequest(value);
+    if (size < 0) return false;
+    const at = this.#reserve(size);
+    writeRunRequest(value, this.#slab, at);
+    return true;
   }
 
   /** Hands over whole frames, in order, as chunks of up to 64 KiB (a larger frame is one chunk). */

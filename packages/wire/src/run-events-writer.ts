@@ -1,15 +1,26 @@
 import { toBinary } from '@bufbuild/protobuf';
 import { isAscii } from './ascii-memo.ts';
+import { measureEnd, writeEnd } from './end-event-codec.ts';
 import { type RawEvent, type RunEvent, RunEventSchema, type RunEvents } from './gen/iop/wire/v1/run_pb.ts';
+import {
+  isUint32,
+  sizeOfBytes,
+  sizeOfUint,
+  sizeOfVarint,
+  writeBytes,
+  writeText,
+  writeUint,
+  writeVarint,
+} from './proto-bytes.ts';
 
 /**
- * Writes the one hot message, an Envelope with RunEvents, by hand: raw events directly, other kinds by the
- * generated codec. The bytes are exactly those of the generated codec (differential fuzz test).
+ * Writes the hot message, an Envelope with RunEvents, by hand: raw events and good ends directly, other kinds by
+ * the generated codec. The bytes are exactly those of the generated codec (differential fuzz test).
  *
  * Two calls for each message: `measure`, then `write` of the same one.
  */
 export class RunEventsWriter {
-  /** Of the events of the measured message: size of the RunEvent, and its bytes unless it is raw. */
+  /** Of the events of the measured message: size of the RunEvent, and its bytes where the generated codec made them. */
   readonly #sizes: number[] = [];
   readonly #encoded: (Uint8Array | undefined)[] = [];
   #innerBytes = 0;
@@ -20,8 +31,8 @@ export class RunEventsWriter {
     let size = sizeOfBytes(value.runId.length) + sizeOfUint(value.attempt) + sizeOfUint(value.firstSeq);
     const { events } = value;
     for (let at = 0; at < events.length; at++) {
-      const eventBytes = this.#measureEvent(events[at] as RunEvent, at);
-      if (eventBytes < 0) return -1;
+      this.#measureEvent(events[at] as RunEvent, at);
+      const eventBytes = this.#sizes[at] as number;
       size += 1 + sizeOfVarint(eventBytes) + eventBytes;
     }
     this.#innerBytes = size;
@@ -44,18 +55,11 @@ export class RunEventsWriter {
     }
   }
 
-  #measureEvent(event: RunEvent, index: number): number {
-    if (event.kind.case === 'raw' && event.$unknown === undefined) {
-      const size = measureRaw(event.kind.value);
-      if (size < 0) return -1;
-      this.#encoded[index] = undefined;
-      this.#sizes[index] = 1 + sizeOfVarint(size) + size;
-    } else {
-      const encoded = toBinary(RunEventSchema, event);
-      this.#encoded[index] = encoded;
-      this.#sizes[index] = encoded.length;
-    }
-    return this.#sizes[index] as number;
+  #measureEvent(event: RunEvent, index: number): void {
+    const size = event.$unknown === undefined ? measureHot(event.kind) : -1;
+    const encoded = size < 0 ? toBinary(RunEventSchema, event) : undefined;
+    this.#encoded[index] = encoded;
+    this.#sizes[index] = encoded?.length ?? size;
   }
 
   #writeEvent(target: Uint8Array, start: number, event: RunEvent, index: number): number {
@@ -65,6 +69,7 @@ export class RunEventsWriter {
       this.#encoded[index] = undefined;
       return start + encoded.length;
     }
+    if (event.kind.case === 'end') return writeEnd(target, start, event.kind.value);
     return writeRaw(target, start, event.kind.value as RawEvent);
   }
 }
@@ -73,8 +78,11 @@ function isPlain(value: RunEvents): boolean {
   return isUint32(value.attempt) && isUint32(value.firstSeq) && value.$unknown === undefined;
 }
 
-function isUint32(value: number): boolean {
-  return value >>> 0 === value;
+/** Size of the RunEvent, or -1: left to the generated codec. */
+function measureHot(kind: RunEvent['kind']): number {
+  if (kind.case === 'end') return measureEnd(kind.value);
+  const size = kind.case === 'raw' ? measureRaw(kind.value) : -1;
+  return size < 0 ? -1 : 1 + sizeOfVarint(size) + size;
 }
 
 /** Size of the RawEvent, or -1. */
@@ -89,50 +97,8 @@ function writeRaw(target: Uint8Array, start: number, raw: RawEvent): number {
   let at = writeVarint(target, start + 1, measureRaw(raw));
   if (dialect !== '') at = writeText(target, at, 0x0a, dialect);
   if (data.length > 0) {
-    target[at] = 0x12;
-    at = writeVarint(target, at + 1, data.length);
-    target.set(data, at);
-    at += data.length;
+    at = writeBytes(target, at, 0x12, data);
   }
   if (more) at = writeUint(target, at, 0x18, 1);
-  return at;
-}
-
-/** Of a field with a one-byte tag; empty ones are left out. */
-function sizeOfBytes(length: number): number {
-  return length === 0 ? 0 : 1 + sizeOfVarint(length) + length;
-}
-
-function sizeOfUint(value: number): number {
-  return value === 0 ? 0 : 1 + sizeOfVarint(value);
-}
-
-function sizeOfVarint(value: number): number {
-  if (value < 0x80) return 1;
-  if (value < 0x4000) return 2;
-  if (value < 0x200000) return 3;
-  return value < 0x10000000 ? 4 : 5;
-}
-
-function writeText(target: Uint8Array, start: number, tag: number, text: string): number {
-  target[start] = tag;
-  const at = writeVarint(target, start + 1, text.length);
-  for (let index = 0; index < text.length; index++) target[at + index] = text.charCodeAt(index);
-  return at + text.length;
-}
-
-function writeUint(target: Uint8Array, start: number, tag: number, value: number): number {
-  target[start] = tag;
-  return writeVarint(target, start + 1, value);
-}
-
-function writeVarint(target: Uint8Array, start: number, value: number): number {
-  let at = start;
-  let rest = value;
-  while (rest > 0x7f) {
-    target[at++] = (rest & 0x7f) | 0x80;
-    rest >>>= 7;
-  }
-  target[at++] = rest;
   return at;
 }
