@@ -8,17 +8,11 @@ import {
   type Usage,
 } from '@iop/domain';
 import { fromFailed, toFailed } from './failure.ts';
-import {
-  CancelledSchema,
-  CompletedSchema,
-  type EndEvent,
-  EndEventSchema,
-  UsageSchema,
-  type Usage as WireUsage,
-} from './gen/iop/wire/v1/run_pb.ts';
+import { CancelledSchema, type EndEvent, type Usage as WireUsage } from './gen/iop/wire/v1/run_pb.ts';
 
 export function toEndEvent(end: RunEnd): EndEvent {
-  const event = create(EndEventSchema, { end: toEndCase(end) });
+  // written out, as what is made for every run: `create` looks each field up
+  const event: EndEvent = { $typeName: 'iop.wire.v1.EndEvent', end: toEndCase(end) };
   if (end.usage !== undefined) event.usage = toWireUsage(end.usage);
   return event;
 }
@@ -30,7 +24,8 @@ export function fromEndEvent(event: EndEvent): RunEnd {
 }
 
 export function toWireUsage(usage: Usage): WireUsage {
-  return create(UsageSchema, usage);
+  const { promptTokens, completionTokens, estimated } = usage;
+  return { $typeName: 'iop.wire.v1.Usage', promptTokens, completionTokens, estimated };
 }
 
 export function fromWireUsage(usage: WireUsage): Usage {
@@ -46,7 +41,7 @@ export function fromCancelCause(text: string): CancelCause {
 function toEndCase(end: RunEnd): EndEvent['end'] {
   switch (end.kind) {
     case 'completed':
-      return { case: 'completed', value: create(CompletedSchema, { finishReason: end.finish }) };
+      return { case: 'completed', value: { $typeName: 'iop.wire.v1.Completed', finishReason: end.finish } };
     case 'failed':
       return { case: 'failed', value: toFailed(end.failure) };
     case 'cancelled':
