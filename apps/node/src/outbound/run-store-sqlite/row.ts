@@ -9,24 +9,30 @@ import {
 
 type Row = Record<string, SQLOutputValue>;
 
-export function toRow(start: RunStart, completion: RunCompletion | undefined): Record<string, SQLInputValue> {
+/** In the order of `insertSql`: binding by name costs ten times as much (30 µs against 3 on 26.10). */
+export function toRow(start: RunStart, completion: RunCompletion | undefined): SQLInputValue[] {
   const end = completion === undefined ? undefined : toRecordedEnd(completion.end);
-  return {
-    run_id: start.runId,
-    attempt: start.attempt,
-    run_class: start.runClass,
-    adapter: start.adapter,
-    target: start.target,
-    door: start.door,
-    started_at: Math.round(start.startedAtMs),
-    ended_at: completion === undefined ? null : Math.round(completion.endedAtMs),
-    end_kind: end?.kind ?? null,
-    end_reason: end?.reason ?? null,
-    end_message: end?.message ?? null,
-    prompt_tokens: end?.promptTokens ?? null,
-    completion_tokens: end?.completionTokens ?? null,
-  };
+  return [
+    start.runId,
+    start.attempt,
+    start.runClass,
+    start.adapter,
+    start.target,
+    start.door,
+    Math.round(start.startedAtMs),
+    completion === undefined ? null : Math.round(completion.endedAtMs),
+    end?.kind ?? null,
+    end?.reason ?? null,
+    end?.message ?? null,
+    end?.promptTokens ?? null,
+    end?.completionTokens ?? null,
+  ];
 }
+
+export const insertSql = `
+  INSERT OR IGNORE INTO runs (run_id, attempt, run_class, adapter, target, door, started_at,
+    ended_at, end_kind, end_reason, end_message, prompt_tokens, completion_tokens)
+  VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`;
 
 export function fromRow(row: Row): RunRecord {
   return {

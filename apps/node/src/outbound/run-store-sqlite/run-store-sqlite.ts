@@ -9,7 +9,7 @@ import {
   type RunStore,
   toRecordedEnd,
 } from '../../ports/run-store.ts';
-import { fromRow, toRow } from './row.ts';
+import { fromRow, insertSql, toRow } from './row.ts';
 import { prepareSchema } from './schema.ts';
 
 export interface SqliteRunStoreOptions {
@@ -114,7 +114,7 @@ export class SqliteRunStore implements RunStore, EpochStore {
   #write(): void {
     for (const [key, start] of this.#starts) {
       const completion = this.#completions.get(key);
-      this.#insert.run(toRow(start, completion));
+      this.#insert.run(...toRow(start, completion));
     }
     for (const [key, { runId, attempt, end, endedAtMs }] of this.#completions) {
       if (this.#starts.has(key)) continue;
@@ -181,12 +181,6 @@ function dropOldest(waiting: Map<string, unknown>): void {
     waiting.delete(key);
   }
 }
-
-const insertSql = `
-  INSERT OR IGNORE INTO runs (run_id, attempt, run_class, adapter, target, door, started_at,
-    ended_at, end_kind, end_reason, end_message, prompt_tokens, completion_tokens)
-  VALUES ($run_id, $attempt, $run_class, $adapter, $target, $door, $started_at,
-    $ended_at, $end_kind, $end_reason, $end_message, $prompt_tokens, $completion_tokens)`;
 
 const updateSql = `
   UPDATE runs SET ended_at = ?, end_kind = ?, end_reason = ?, end_message = ?, prompt_tokens = ?, completion_tokens = ?
