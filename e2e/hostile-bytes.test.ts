@@ -128,7 +128,7 @@ function dial(scene: Scene, tls: boolean): Socket {
 
 async function closedAfter(socket: Socket, bytes: Buffer): Promise<void> {
   socket.write(bytes);
-  await closed(socket, 15_000);
+  await closed(socket, 5_000);
 }
 
 function closed(socket: Socket, timeoutMs: number): Promise<void> {

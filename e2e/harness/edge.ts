@@ -1,6 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import type { NodeView } from '@iop/client';
 import { eventually } from './eventually.ts';
 import { call } from './http.ts';
 import { type Operator, openOperator, type RunInfo } from './operator.ts';
@@ -143,6 +144,11 @@ async function isReady(url: string): Promise<boolean> {
   }
 }
 
+/** A Node that has just linked may not have told yet what it offers. */
+function offersAll({ adapters }: NodeView): boolean {
+  return adapters.length > 0 && adapters.every(({ healthy, targets }) => healthy && targets.length > 0);
+}
+
 async function nodesReady(edge: Edge, names: readonly string[], timeoutMs: number): Promise<void> {
   const operator = await edge.operator();
   let seen = '';
@@ -151,10 +157,7 @@ async function nodesReady(edge: Edge, names: readonly string[], timeoutMs: numbe
       const nodes = await operator.listNodes();
       seen = JSON.stringify(nodes, (_key, value) => (typeof value === 'bigint' ? String(value) : value));
       return names.every((name) =>
-        nodes.some(
-          (node) =>
-            node.name === name && node.state === 'ready' && node.adapters.every((adapter) => adapter.healthy),
-        ),
+        nodes.some((node) => node.name === name && node.state === 'ready' && offersAll(node)),
       );
     });
   } catch (cause) {

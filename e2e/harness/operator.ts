@@ -30,7 +30,7 @@ export async function openOperator(edge: Pick<Edge, 'socketPath'>): Promise<Oper
       build: 'e2e',
       clock,
     },
-    AbortSignal.timeout(5_000),
+    AbortSignal.timeout(30_000),
   );
   return {
     listNodes: () => client.listNodes(),
