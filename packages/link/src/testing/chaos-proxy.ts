@@ -94,7 +94,7 @@ class Pipe {
   }
 
   reset(): void {
-    for (const socket of Object.values(this.#ends)) socket.resetAndDestroy();
+    for (const socket of Object.values(this.#ends)) hangUp(socket);
     this.onGone();
   }
 
@@ -134,4 +134,13 @@ class Pipe {
     if (latencyMs === 0) act();
     else setTimeout(act, latencyMs);
   }
+}
+
+/**
+ * With a reset where that is possible. After `end` libuv refuses one, and Node 26 then loses the handle: the
+ * process spins for ever at its exit.
+ */
+function hangUp(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy();
+  else socket.resetAndDestroy();
 }

@@ -68,10 +68,11 @@ export interface TestAcceptor {
 /** An acceptor that remembers what happened to it. */
 export function createTestAcceptor(change: Partial<AcceptorOptions> = {}): TestAcceptor {
   const identity = change.identity ?? newIdentity();
+  const crypto = change.crypto ?? nodeCrypto;
   const epochs = new Map<string, number>();
   const test: TestAcceptor = {
     identity,
-    pin: nodeCrypto.pinOf(identity.publicKey),
+    pin: crypto.pinOf(identity.publicKey),
     links: [],
     rejections: [],
     admitted: [],
@@ -85,7 +86,7 @@ export function createTestAcceptor(change: Partial<AcceptorOptions> = {}): TestA
       identity,
       name: 'lab',
       serverInstance: nodeCrypto.randomBytes(16),
-      crypto: nodeCrypto,
+      crypto,
       clock: createTestClock(),
       admit: async (peer) => {
         test.admitted.push(peer);
@@ -125,7 +126,7 @@ export function testDial(options: TestDialOptions): DialOptions & { seen: SeenLi
   const seen: SeenLink[] = [];
   return {
     hello: () => hello,
-    identity: newIdentity(),
+    identity: options.identity ?? newIdentity(),
     token: () => 'secret-token',
     crypto: nodeCrypto,
     clock: createTestClock(),
@@ -142,8 +143,8 @@ export function testDial(options: TestDialOptions): DialOptions & { seen: SeenLi
 /** Resolves once `holds` is true; rejects, saying what, after a generous time. */
 export async function until(holds: () => boolean, what: string, timeoutMs = 10_000): Promise<void> {
   const deadlineMs = performance.now() + timeoutMs;
-  while (!holds()) {
+  for (let turns = 0; !holds(); turns++) {
     if (performance.now() > deadlineMs) throw new Error(`waited ${timeoutMs} ms in vain: ${what}`);
-    await new Promise((resolve) => setTimeout(resolve, 2));
+    await new Promise((resolve) => (turns < 100 ? setImmediate(resolve) : setTimeout(resolve, 2)));
   }
 }

@@ -1,10 +1,15 @@
 import type { Transport, TransportHandlers, TransportPeer } from '../transport.ts';
 
+/** `up`: from the dialer to the acceptor. */
+type Direction = 'up' | 'down';
+
 export interface MemoryDuplexKnobs {
   /** Bytes are delivered in pieces of this size; default: as written. */
   pieceBytes?: number;
-  /** Dialer → acceptor is cut after so many bytes, both ends closed. */
-  cutAfterBytes?: number;
+  /** Both ends are closed once so many bytes have passed in a direction. */
+  cutAfterBytes?: Partial<Record<Direction, number>>;
+  /** Told of every delivery. */
+  onPassed?(direction: Direction, sizeBytes: number): void;
   /** More waiting than this: `write` answers false; default 64 KiB. */
   highWaterBytes?: number;
   channelBinding?: Uint8Array;
@@ -23,8 +28,8 @@ export interface MemoryDuplex {
 
 /** Two transports back to back in one process, with knobs. Delivery is asynchronous, as with a socket. */
 export function createMemoryDuplex(knobs: MemoryDuplexKnobs = {}): MemoryDuplex {
-  const dialer = new MemoryTransport(knobs, knobs.cutAfterBytes ?? Number.POSITIVE_INFINITY);
-  const acceptor = new MemoryTransport(knobs, Number.POSITIVE_INFINITY);
+  const dialer = new MemoryTransport(knobs, 'up');
+  const acceptor = new MemoryTransport(knobs, 'down');
   dialer.other = acceptor;
   acceptor.other = dialer;
   const both = [dialer, acceptor];
@@ -48,6 +53,7 @@ class MemoryTransport implements Transport {
   readonly channelBinding: Uint8Array;
   other: MemoryTransport | undefined;
   readonly #knobs: MemoryDuplexKnobs;
+  readonly #direction: Direction;
   #handlers: TransportHandlers | undefined;
   #outgoing: Uint8Array[] = [];
   #unsentBytes = 0;
@@ -60,9 +66,10 @@ class MemoryTransport implements Transport {
   #deliveryDue = false;
   #wantsDrain = false;
 
-  constructor(knobs: MemoryDuplexKnobs, budgetBytes: number) {
+  constructor(knobs: MemoryDuplexKnobs, direction: Direction) {
     this.#knobs = knobs;
-    this.#budgetBytes = budgetBytes;
+    this.#direction = direction;
+    this.#budgetBytes = knobs.cutAfterBytes?.[direction] ?? Number.POSITIVE_INFINITY;
     this.peer = { kind: knobs.kind ?? 'memory', address: 'memory' };
     this.channelBinding = knobs.channelBinding ?? new Uint8Array(32);
   }
@@ -160,6 +167,7 @@ class MemoryTransport implements Transport {
     for (let at = 0; at < chunk.length && this.#closed === undefined; at += step) {
       const piece = chunk.subarray(at, Math.min(at + step, chunk.length, at + this.#budgetBytes));
       this.#budgetBytes -= piece.length;
+      this.#knobs.onPassed?.(this.#direction, piece.length);
       // A copy, as a socket would give: the writer's slab is not the reader's.
       if (!this.#swallows && piece.length > 0) receiver.#handlers?.onBytes(piece.slice());
       if (this.#budgetBytes <= 0) this.destroy();

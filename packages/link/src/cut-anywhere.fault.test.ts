@@ -1,0 +1,3 @@
+import { cutOnSocketsTest } from './testing/cut-anywhere-scene.ts';
+
+cutOnSocketsTest(1);

@@ -1,0 +1,4 @@
+import { cutInMemoryTest, cutOnSocketsTest } from './testing/cut-anywhere-scene.ts';
+
+cutInMemoryTest();
+cutOnSocketsTest(61);

@@ -1,0 +1,3 @@
+import { reconnectTest } from './testing/reconnect-scene.ts';
+
+reconnectTest(1_500);
