@@ -13,7 +13,7 @@ const stalledCount = 20;
 /** Per stalled run: its window of 256 KiB and a megabyte of everything else; once: what a heap moves by itself. */
 const allowedBytes = stalledCount * (256 * 1024 + (1 << 20)) + (48 << 20);
 
-describe('F15: callers that stop reading', { timeout: 300_000 }, () => {
+describe('F15: callers that stop reading', { timeout: 400_000 }, () => {
   let scene: Scene;
   before(async () => {
     scene = await openScene({ limits: { stall_after: '15s' } });
@@ -52,6 +52,21 @@ describe('F15: callers that stop reading', { timeout: 300_000 }, () => {
     for (const run of failed) assert.deepEqual(run.end, { kind: 'failed', code: 'run.stalled' });
     await eventually('their upstreams are closed', 5_000, () => at(scene.upstreams, 0).open() === 0);
     for (const asking of stalled) await endsBroken(asking);
+  });
+
+  test('and then hang up: their runs end at once, though nobody took what was under way', {
+    timeout: 100_000,
+  }, async () => {
+    // Whether a Node holds something unsent depends on how its reads fell, so it takes a few.
+    const stalled = await Promise.all(Array.from({ length: 8 }, stall));
+    await untilIdle([scene.edge.program, at(scene.nodes, 0).program]);
+    for (const asking of stalled) asking.hangUp();
+    await eventually('their runs have ended', 3_000, async () =>
+      (await scene.edge.runs()).slice(0, 8).every((run) => run.end !== undefined),
+    );
+    for (const run of (await scene.edge.runs()).slice(0, 8)) {
+      assert.deepEqual(run.end, { kind: 'cancelled', by: 'caller' });
+    }
   });
 
   async function wholeTorrent() {

@@ -27,8 +27,6 @@ export interface Upstream {
   readonly requests: readonly SeenRequest[];
   /** Requests whose answer is not closed. */
   open(): number;
-  /** Bytes that left for open connections. */
-  sentBytes(): number;
   /** What to do with chat requests from now on. */
   act(act: UpstreamAct | ((request: SeenRequest) => UpstreamAct)): void;
   /** Waits for the `index`th request (from 0), or the next that has not been awaited. */
@@ -69,8 +67,6 @@ export async function startUpstream(init: UpstreamInit = {}): Promise<Upstream> 
     baseUrl: `http://${host}:${port}/v1`,
     requests,
     open: () => requests.filter((request) => request.closedAt === undefined).length,
-    sentBytes: () =>
-      [...sockets].reduce((sum, socket) => sum + socket.bytesWritten - socket.writableLength, 0),
     act(act) {
       choose = typeof act === 'function' ? act : () => act;
     },
