@@ -209,3 +209,10 @@ test('a Node that refuses its configuration gets no runs and says why', () => {
   edge.nodes.configResult({ name: 'b', epoch: 1 }, { revision: 2, problems: ['no'] });
   assert.equal(edge.listNodes()[1]?.state, 'ready', 'it goes on with its last good revision');
 });
+
+test('E13: a Node that is ready gets work, also while the catalogue is a moment behind', () => {
+  const { linkNode, start } = createEdgeFixture();
+  const node = linkNode('a', { settle: false });
+  start();
+  assert.equal(node.given.length, 1);
+});

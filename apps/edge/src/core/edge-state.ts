@@ -21,6 +21,8 @@ export interface EdgeState {
   readonly ctx: RunContext;
   /** Nodes or settings have changed: the catalogue is rebuilt and the line served, at the end of the tick or soon. */
   changed(): void;
+  /** Applies at once what `changed` still owes; false: nothing. */
+  catchUp(): boolean;
 }
 
 export interface EdgeStateDeps {
@@ -36,6 +38,10 @@ export function createEdgeState({ clock, settings, records, knownNodes }: EdgeSt
   const catalogue = createCatalogue(() => clock.wall());
   const nodeLimit = () => state.settings.limits.nodeConcurrency;
   const admission = createAdmission({ catalogue, line, nodeLimit });
+  const changes = coalesce(clock, () => {
+    catalogue.rebuild(state.settings, state.nodes.values());
+    admission.retry();
+  });
   const state: EdgeState = {
     settings,
     stopping: false,
@@ -52,10 +58,8 @@ export function createEdgeState({ clock, settings, records, knownNodes }: EdgeSt
       active: new Map(),
       handlers: attemptEvents,
     },
-    changed: coalesce(clock, () => {
-      catalogue.rebuild(state.settings, state.nodes.values());
-      admission.retry();
-    }),
+    changed: changes.note,
+    catchUp: changes.catchUp,
   };
   catalogue.rebuild(settings, state.nodes.values());
   return state;
@@ -66,21 +70,24 @@ const busyShare = 0.1;
 const longestDelayMs = 250;
 
 /** Many changes are one. At the end of the tick while that costs nothing, more rarely the more it costs. */
-function coalesce(clock: Clock, apply: () => void): () => void {
+function coalesce(clock: Clock, apply: () => void): { note(): void; catchUp(): boolean } {
   let isDue = false;
   let notBeforeMs = 0;
-  const run = () => {
+  const catchUp = () => {
+    if (!isDue) return false;
     isDue = false;
     const beganMs = clock.now();
     apply();
     const endedMs = clock.now();
     notBeforeMs = endedMs + Math.min(longestDelayMs, (endedMs - beganMs) / busyShare);
+    return true;
   };
-  return () => {
+  const note = () => {
     if (isDue) return;
     isDue = true;
     const delayMs = notBeforeMs - clock.now();
-    if (delayMs < 1) clock.soon(run);
-    else clock.after(delayMs, run);
+    if (delayMs < 1) clock.soon(catchUp);
+    else clock.after(delayMs, catchUp);
   };
+  return { note, catchUp };
 }

@@ -92,6 +92,7 @@ function createDoorSide(state: EdgeState, deps: EdgeDeps): EdgeDoor & KeySide {
       isStopping: () => state.stopping,
       queued: () => line.length,
       explainNoNode: (select) => whyNotNow(state, select),
+      catchUp: state.catchUp,
       isSettling: () => isSettling(state),
     }),
     models: () => catalogue.models(),

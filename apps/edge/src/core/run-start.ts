@@ -4,6 +4,7 @@ import type { AttachedRun, RunIntent, RunReader, RunSelect, StartOutcome } from 
 import { type Run, type RunContext, recordOf } from './run.ts';
 import { cancelRun } from './run-cancel.ts';
 import { dispatchRun, waitForPlace } from './run-dispatch.ts';
+import type { Demand } from './waiting-line.ts';
 
 export interface StartDeps {
   ctx: RunContext;
@@ -13,6 +14,8 @@ export interface StartDeps {
   queued(): number;
   /** Why nothing can execute it now, for people; and when to come back. */
   explainNoNode(select: RunSelect): { detail: string; retryAfterMs: number };
+  /** The catalogue may be a moment behind: brings it up to date; false: it was. */
+  catchUp(): boolean;
   /** An unknown name may still turn up, because Nodes are on their way back. */
   isSettling(): boolean;
 }
@@ -25,7 +28,7 @@ export function createStart(deps: StartDeps): (intent: RunIntent, reader: RunRea
   return (intent, reader) => {
     if (deps.isStopping()) return { kind: 'stopping' };
     const { select, dialect } = intent;
-    const found = ctx.admission.find({ select, dialect, excluded: [] });
+    const found = findNow(deps, { select, dialect, excluded: [] });
     const refusal = refusalOf(deps, intent, found);
     if (refusal !== undefined) {
       ctx.counters.refused.set(refusal.kind, (ctx.counters.refused.get(refusal.kind) ?? 0) + 1);
@@ -44,6 +47,13 @@ export function createStart(deps: StartDeps): (intent: RunIntent, reader: RunRea
     }
     return { kind: 'accepted', run: ownerOf(ctx, run) };
   };
+}
+
+/** Nobody is turned away because a Node that is ready is not in the catalogue yet. */
+function findNow({ ctx, catchUp }: StartDeps, demand: Demand): Found {
+  const found = ctx.admission.find(demand);
+  const isMissing = found.kind === 'no-node' || found.kind === 'unknown';
+  return isMissing && catchUp() ? ctx.admission.find(demand) : found;
 }
 
 function refusalOf(deps: StartDeps, intent: RunIntent, found: Found): StartOutcome | undefined {

@@ -27,6 +27,8 @@ export interface LinkOptions {
   instance?: string;
   labels?: Record<string, string>;
   capabilities?: readonly AdapterCapabilities[];
+  /** False: the catalogue does not know of it yet. */
+  settle?: boolean;
   /** Default: the Node holds nothing. */
   inventory?: Parameters<Edge['nodes']['inventory']>[1];
 }
@@ -98,7 +100,7 @@ export function createEdgeFixture(
       const revision = node.askedFor('configure').at(-1)?.config.revision ?? 0;
       edge.nodes.configResult(ref, { revision, problems: [] });
       edge.nodes.capabilities(ref, options.capabilities ?? [mockCapabilities()]);
-      clock.settle();
+      if (options.settle !== false) clock.settle();
       return node;
     },
     cut(name) {
