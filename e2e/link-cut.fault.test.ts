@@ -43,7 +43,8 @@ for (const { tls, step } of [
       for (let played = 1; ; played++) {
         const bytes = offsets.shift();
         if (bytes === undefined) return;
-        const text = await playCut(scene, index, { direction, bytes });
+        const text = await playCut(scene, index, { direction, bytes }).catch(String);
+        if (text !== whole) offsets.length = 0; // the others need not go on
         assert.equal(text, whole, `cut after byte ${bytes} on its way ${direction}`);
         if (played % cutsPerProcess !== 0) continue;
         const node = at(scene.nodes, index);
