@@ -1,4 +1,4 @@
 import { cutInMemoryTest, cutOnSocketsTest } from './testing/cut-anywhere-scene.ts';
 
 cutInMemoryTest();
-cutOnSocketsTest(61);
+cutOnSocketsTest(19);

@@ -18,6 +18,8 @@ export interface ChaosProxy {
   target: { host: string; port: number };
   /** Of connections accepted from now on. */
   knobs: ChaosKnobs;
+  /** Called after each; may change `knobs` and `target` for the next. */
+  onAccepted: () => void;
   /** Connections so far. */
   readonly accepted: number;
   /** Bytes that have passed, over all connections. */
@@ -45,6 +47,7 @@ export async function openChaosProxy(
     const pipe = new Pipe(near, far, { knobs: proxy.knobs, passed, isSwallowing: () => swallows });
     pipes.add(pipe);
     pipe.onGone = () => pipes.delete(pipe);
+    proxy.onAccepted();
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { address, port } = server.address() as AddressInfo;
@@ -52,6 +55,7 @@ export async function openChaosProxy(
     address: { host: address, port },
     target,
     knobs,
+    onAccepted: () => {},
     get accepted() {
       return accepted;
     },
