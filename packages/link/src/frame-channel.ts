@@ -1,3 +1,4 @@
+import type { Clock } from '@iop/domain';
 import { encodeFrame, FrameDecoder, type FrameViolation, type WireMessage } from '@iop/wire';
 import type { Transport } from './transport.ts';
 
@@ -52,6 +53,15 @@ export class FrameChannel {
   /** At once, in a write of its own: for the handshake. */
   write(message: WireMessage): void {
     this.transport.write([encodeFrame(message)]);
+  }
+
+  /** Nothing is received any more; what was written may leave for `deadlineMs`, then the transport is destroyed. */
+  endWithin(deadlineMs: number, clock: Clock): void {
+    const { transport } = this;
+    const ignore = (): void => {};
+    const onClosed = clock.after(deadlineMs, () => transport.destroy());
+    this.#receiver = { onFrame: ignore, onViolation: ignore, onDrain: ignore, onClosed };
+    transport.end();
   }
 
   /** Nothing is received any more, not even `onClosed`. */

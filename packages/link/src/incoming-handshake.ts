@@ -74,7 +74,6 @@ export class IncomingHandshake {
   /** Ends it with a Reject, which gets a second to leave. */
   fail(code: string, message: string, more: { retryAfterMs?: number; cause?: unknown } = {}): void {
     if (this.#done) return;
-    const { transport } = this.#options;
     const retryAfterMs = more.retryAfterMs ?? 0;
     const told = more.cause === undefined ? message : 'internal error; see the log of the other side';
     this.#channel.write({
@@ -82,13 +81,7 @@ export class IncomingHandshake {
       value: create(RejectSchema, { code, message: told, retryAfterMs }),
     });
     this.#finish(code, message, more.cause);
-    const cancel = this.#clock.after(rejectLingerMs, () => transport.destroy());
-    const ignore = (): void => {};
-    this.#channel.handOver(
-      { onFrame: ignore, onViolation: ignore, onDrain: ignore, onClosed: cancel },
-      handshakeFrameBytes,
-    );
-    transport.end();
+    this.#channel.endWithin(rejectLingerMs, this.#clock);
   }
 
   #onFrame(body: Uint8Array): void {

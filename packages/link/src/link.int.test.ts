@@ -3,7 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Identity } from './identity.ts';
 import { dialTcp, dialUnix, type Listener, listenTcp, listenUnix, nodeCrypto } from './tcp/index.ts';
-import { type ContractWorld, linkContract } from './testing/link-contract.ts';
+import type { ContractWorld } from './testing/contract/contract-world.ts';
+import { linkContract } from './testing/contract/link-contract.ts';
 import { createMemoryDuplex } from './testing/memory-duplex.ts';
 import type { Transport } from './transport.ts';
 

@@ -1,16 +1,15 @@
 import type { Clock } from '@iop/domain';
 import {
   create,
-  decodeMessage,
   type FrameViolation,
   GoodbyeSchema,
   maxFrameBytes,
   PingSchema,
-  PongSchema,
   ProtocolErrorSchema,
 } from '@iop/wire';
 import { describeViolation, type FrameChannel } from './frame-channel.ts';
 import { Heartbeat } from './heartbeat.ts';
+import { IncomingMessages } from './incoming-messages.ts';
 import { laneOf } from './lane.ts';
 import type { Lane, Link, LinkHandlers, LinkMessage, LinkOutcome, LinkPeer } from './link.ts';
 import { SendQueue } from './send-queue.ts';
@@ -19,7 +18,6 @@ import { SendQueue } from './send-queue.ts';
 const drainMarkBytes = 64 * 1024;
 /** A peer that lets so many control frames wait does not read. */
 const controlBacklogLimitBytes = 4 * 1024 * 1024;
-const unknownMessagesLimit = 100;
 /** How long Goodbye and what was sent before it may take to leave. */
 const closingMs = 2_000;
 
@@ -42,11 +40,11 @@ export class LiveLink implements Link {
   readonly #clock: Clock;
   readonly #queue: SendQueue;
   readonly #heartbeat: Heartbeat;
+  readonly #incoming: IncomingMessages;
   #phase: Phase = { kind: 'open' };
   #handlers: LinkHandlers | undefined;
   #flushDue = false;
   #drainAwaited = false;
-  #unknownMessages = 0;
 
   constructor(options: LiveLinkOptions) {
     this.peer = options.peer;
@@ -59,6 +57,13 @@ export class LiveLink implements Link {
         this.send({ case: 'ping', value: create(PingSchema, { id }) });
       },
       silent: (silentMs) => this.#end({ kind: 'silent', silentMs }),
+    });
+    this.#incoming = new IncomingMessages({
+      send: (message) => this.send(message),
+      pong: (id) => this.#heartbeat.pong(id),
+      deliver: (message) => this.#handlers?.onMessage(message),
+      ended: (outcome) => this.#onEnded(outcome),
+      refuse: (code, reason) => this.#refuse(code, reason),
     });
   }
 
@@ -127,7 +132,7 @@ export class LiveLink implements Link {
     if (this.#phase.kind === 'closing') this.#channel.transport.end();
     else if (this.#drainAwaited) {
       this.#drainAwaited = false;
-      this.#handlers?.onDrain?.();
+      this.#guarded(() => this.#handlers?.onDrain?.());
     }
   }
 
@@ -140,63 +145,25 @@ export class LiveLink implements Link {
     this.#heartbeat.heard();
     if (this.#phase.kind !== 'open') return;
     try {
-      this.#dispatch(body);
+      this.#incoming.take(body);
     } catch (cause) {
       this.#onThrown(cause);
     }
   }
 
-  #dispatch(body: Uint8Array): void {
-    const message = decodeMessage(body);
-    switch (message.case) {
-      case 'ping':
-        this.send({ case: 'pong', value: create(PongSchema, { id: message.value.id }) });
-        break;
-      case 'pong':
-        this.#heartbeat.pong(message.value.id);
-        break;
-      case 'goodbye':
-        this.#onGoodbye(message.value.reason, message.value.reconnectAfterMs);
-        break;
-      case 'protocolError':
-        this.#onProtocolError(message);
-        break;
-      case undefined:
-        this.#onUnknown();
-        break;
-      case 'hello':
-      case 'challenge':
-      case 'proof':
-      case 'welcome':
-      case 'reject':
-        this.#refuse('protocol.unexpected-message', `${message.case} on a live link`);
-        break;
-      default:
-        this.#handlers?.onMessage(message);
+  /** L10. */
+  #guarded(call: () => void): void {
+    try {
+      call();
+    } catch (cause) {
+      this.#onThrown(cause);
     }
   }
 
-  /** One that is not fatal is for the owner: it sent something that the peer does not know. */
-  #onProtocolError(message: LinkMessage & { case: 'protocolError' }): void {
-    const { code, message: reason, fatal } = message.value;
-    if (fatal) this.#end({ kind: 'protocol-error', code, reason });
-    else this.#handlers?.onMessage(message);
-  }
-
-  /** The peer closes when this has arrived; nothing of it is lost by leaving now. */
-  #onGoodbye(reason: string, reconnectAfterMs: number): void {
+  /** The peer closes when this has arrived; what waits here may still leave. */
+  #onEnded(outcome: LinkOutcome): void {
     this.#queue.flush();
-    this.#end({ kind: 'goodbye', reason, reconnectAfterMs }, 'gently');
-  }
-
-  #onUnknown(): void {
-    const code = 'protocol.unknown-message';
-    if (++this.#unknownMessages > unknownMessagesLimit) {
-      this.#refuse(code, `more than ${unknownMessagesLimit} unknown messages`);
-      return;
-    }
-    const message = 'this message is unknown here; one side is older than the other';
-    this.send({ case: 'protocolError', value: create(ProtocolErrorSchema, { code, message, fatal: false }) });
+    this.#end(outcome, 'gently');
   }
 
   #onViolation(violation: FrameViolation): void {
@@ -243,7 +210,7 @@ export class LiveLink implements Link {
     if (how === 'at once') {
       this.#channel.release();
       transport.destroy();
-    } else lingerOver(this.#channel, this.#clock);
+    } else this.#channel.endWithin(closingMs, this.#clock);
     this.#handlers?.onClosed(outcome);
   }
 }
@@ -252,16 +219,3 @@ export class LiveLink implements Link {
 function saneIntervalMs(intervalMs: number): number {
   return intervalMs === 0 ? 10_000 : Math.min(Math.max(intervalMs, 10), 10 * 60_000);
 }
-
-/** Lets written bytes leave; the socket is destroyed when it has not closed in time. */
-function lingerOver(channel: FrameChannel, clock: Clock): void {
-  const { transport } = channel;
-  const cancel = clock.after(closingMs, () => transport.destroy());
-  channel.handOver(
-    { onFrame: ignore, onViolation: ignore, onDrain: ignore, onClosed: cancel },
-    maxFrameBytes,
-  );
-  transport.end();
-}
-
-function ignore(): void {}
