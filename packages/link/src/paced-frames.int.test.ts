@@ -1,16 +1,19 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { create, RunEventsSchema } from '@iop/wire';
 import { attemptLink } from './attempt.ts';
 import { dialTcp, listenTcp } from './tcp/index.ts';
 import { rawEvent } from './testing/events.ts';
 import { createTestAcceptor, testDial, until } from './testing/link-host.ts';
+import { ExecutorHost, ReaderHost } from './testing/run-host.ts';
+import { createTestClock } from './testing/system-clock.ts';
 
 /**
- * F28: small frames at a steady pace must not wait for one another. With Nagle's algorithm on and acks delayed, most would
- * arrive some 40 ms late. The median is judged, so that a busy machine does not matter.
+ * F28: small events at a steady pace must not wait for one another. With Nagle's algorithm on and delayed acks (the
+ * reader's own acks and credit make them so), many would arrive some 40 ms late. The third quartile is judged: 0.5 ms as it
+ * is, 22 to 32 ms with Nagle; so a busy machine does not matter.
  */
 const never = new AbortController().signal;
+const windowBytes = 16 * 1024;
 
 for (const tls of [false, true]) {
   for (const [sizeBytes, paceMs] of [
@@ -18,45 +21,45 @@ for (const tls of [false, true]) {
     [200, 5],
     [200, 20],
   ] as const) {
-    test(`${sizeBytes}-byte events every ${paceMs} ms are not held back over ${tls ? 'TLS' : 'TCP'} (F28)`, {
-      timeout: 30_000,
-    }, async (t) => {
-      const delays: number[] = [];
-      const sentAt: number[] = [];
-      const host = createTestAcceptor();
-      host.onMessage = (message) => {
-        if (message.case !== 'runEvents') return;
-        delays.push(performance.now() - (sentAt[message.value.firstSeq] as number));
-      };
+    const what = `${sizeBytes}-byte events every ${paceMs} ms`;
+    test(`${what} are not held back over ${tls ? 'TLS' : 'TCP'} (F28)`, { timeout: 30_000 }, async (t) => {
+      const clock = createTestClock();
+      const reader = new ReaderHost(clock, windowBytes);
+      const host = createTestAcceptor({ clock, onLink: (link) => reader.onLink(link) });
+      const { identity, acceptor, pin } = host;
       const listener = await listenTcp({
         host: '127.0.0.1',
         port: 0,
         tls,
-        identity: host.identity,
-        onTransport: host.acceptor.accept,
+        identity,
+        onTransport: acceptor.accept,
       });
-      const dial = dialTcp({ ...listener.address, tls, pins: [host.pin] });
-      const options = testDial({ dial, pins: [host.pin] });
-      const linked = await attemptLink(options, never);
+      const executor = new ExecutorHost(clock, windowBytes);
+      const dial = dialTcp({ ...listener.address, tls, pins: [pin] });
+      const linked = await attemptLink(
+        testDial({ dial, pins: [pin], clock, onLink: (link) => executor.onLink(link) }),
+        never,
+      );
       assert.ok(linked.kind === 'linked');
       t.after(() => {
         linked.link.destroy('over');
         return listener.close();
       });
-      const count = Math.round(600 / paceMs);
-      const events = [rawEvent(new Uint8Array(sizeBytes))];
+      const sentAtMs: number[] = [];
+      const delaysMs: number[] = [];
+      reader.onFresh = (count) => {
+        for (let left = count; left > 0; left--)
+          delaysMs.push(performance.now() - (sentAtMs[delaysMs.length] as number));
+      };
+      const total = Math.round(800 / paceMs);
       const timer = setInterval(() => {
-        const firstSeq = sentAt.length;
-        if (firstSeq === count) return clearInterval(timer);
-        sentAt.push(performance.now());
-        linked.link.send({
-          case: 'runEvents',
-          value: create(RunEventsSchema, { runId: 'r', attempt: 1, firstSeq, events }),
-        });
+        sentAtMs.push(performance.now());
+        executor.outbox.append(rawEvent(new Uint8Array(sizeBytes)));
+        if (sentAtMs.length === total) clearInterval(timer);
       }, paceMs);
-      await until(() => delays.length === count, 'all events arrived', 25_000);
-      const median = delays.sort((a, b) => a - b)[Math.floor(count / 2)] as number;
-      assert.ok(median < 10, `the median delay is ${median.toFixed(1)} ms`);
+      await until(() => delaysMs.length === total, 'all events arrived', 25_000);
+      const late = delaysMs.sort((a, b) => a - b)[Math.floor(0.75 * total)] as number;
+      assert.ok(late < 18, `a quarter of the events came ${late.toFixed(1)} ms late or more`);
     });
   }
 }

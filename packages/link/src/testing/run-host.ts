@@ -52,6 +52,8 @@ export class ReaderHost {
   readonly ledger: Ledger;
   readonly inbox: RunInbox;
   readonly seen: RunEvent[] = [];
+  /** Called with the number of events that just came. */
+  onFresh: (count: number) => void = () => {};
   /** Everything that was not `fresh`. */
   readonly troubles: InboxStep[] = [];
 
@@ -84,6 +86,7 @@ export class ReaderHost {
       return;
     }
     this.seen.push(...step.events);
+    this.onFresh(step.events.length);
     this.inbox.consumed(step.sizeBytes);
   }
 }
