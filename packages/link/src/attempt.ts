@@ -44,15 +44,19 @@ export async function attemptLink(options: DialOptions, signal: AbortSignal): Pr
   try {
     transport = await options.dial(signal);
   } catch (cause) {
-    if (signal.aborted) return { kind: 'aborted' };
-    const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'internal';
-    return { kind: 'failed', code, reason: cause instanceof Error ? cause.message : String(cause), cause };
+    return signal.aborted ? { kind: 'aborted' } : toFailed(cause);
   }
   if (signal.aborted) {
     transport.destroy();
     return { kind: 'aborted' };
   }
   return new Promise((resolve) => new OutgoingHandshake(options, transport, resolve).start(signal));
+}
+
+/** What the owner of the dialing side threw: a token that cannot be read, a bug in its handlers. */
+function toFailed(cause: unknown): AttemptOutcome {
+  const code = cause instanceof Error && 'code' in cause ? String(cause.code) : 'internal';
+  return { kind: 'failed', code, reason: cause instanceof Error ? cause.message : String(cause), cause };
 }
 
 const defaultTimeoutMs = 10_000;
@@ -100,10 +104,14 @@ class OutgoingHandshake {
 
   #onFrame(body: Uint8Array): void {
     if (this.#done) return;
-    const step = this.#handshake.receive(body);
-    if (step.kind === 'send') this.#channel.write(step.message);
-    else if (step.kind === 'welcomed') this.#enter(step);
-    else this.#fail(step);
+    try {
+      const step = this.#handshake.receive(body);
+      if (step.kind === 'send') this.#channel.write(step.message);
+      else if (step.kind === 'welcomed') this.#enter(step);
+      else this.#fail(step);
+    } catch (cause) {
+      this.#fail(toFailed(cause));
+    }
   }
 
   #enter({ welcome, server }: DialerStep & { kind: 'welcomed' }): void {
@@ -117,7 +125,7 @@ class OutgoingHandshake {
       this.#resolve({ kind: 'linked', link, welcome });
     } catch (cause) {
       link.destroy('the owner of the link failed');
-      this.#resolve({ kind: 'failed', code: 'internal', reason: 'onLink threw', cause });
+      this.#resolve(toFailed(cause));
     }
   }
 

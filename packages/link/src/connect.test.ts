@@ -127,3 +127,16 @@ test('the token is read only after the pin was compared, and once', async () => 
   assert.ok(order.indexOf('pin') < order.indexOf('token'));
   await until(() => host.links[0]?.outcome !== undefined, 'the link is gone');
 });
+
+test('a token that cannot be read ends the attempt with its own error, and nothing else', async () => {
+  const { host, dial } = open();
+  const token = (): string => {
+    throw new IopError({ kind: 'invalid', code: 'config.invalid', message: 'token_file: no such file' });
+  };
+  await assert.rejects(connectLink(testDial({ dial, pins: [host.pin], token }), never), {
+    code: 'config.invalid',
+    message: /no such file/,
+  });
+  await until(() => host.rejections.length === 1, 'the server saw it leave');
+  assert.equal(host.admitted.length, 0);
+});

@@ -33,15 +33,17 @@ export function dialTcp(options: DialTcpOptions): Dial {
 export const exporterLabel = 'EXPORTER-iop-link';
 
 function openTcp(options: DialTcpOptions, signal: AbortSignal): Promise<Transport> {
-  const { host, port, tls } = options;
+  const { host, port, tls, pins, connectTimeoutMs: timeoutMs = 10_000 } = options;
   const address = `${host}:${port}`;
   const target = { host, port, noDelay: true };
-  const socket = tls ? connectTls({ ...target, ...tlsClientOptions(host) }) : connect(target);
-  const ready = tls ? 'secureConnect' : 'connect';
-  const timeoutMs = options.connectTimeoutMs ?? 10_000;
-  return whenReady({ socket, ready, address, timeoutMs }, signal).then(() =>
-    tls ? toTlsTransport(socket as TLSSocket, address, options.pins) : toPlainTransport(socket, address),
-  );
+  if (!tls) {
+    const socket = connect(target);
+    const make = (): Transport => toPlainTransport(socket, address);
+    return whenReady({ socket, ready: 'connect', make, address, timeoutMs }, signal);
+  }
+  const socket = connectTls({ ...target, ...tlsClientOptions(host) });
+  const make = (): Transport => toTlsTransport(socket, address, pins);
+  return whenReady({ socket, ready: 'secureConnect', make, address, timeoutMs }, signal);
 }
 
 /**
@@ -56,15 +58,15 @@ function tlsClientOptions(host: string): object {
 interface Pending {
   socket: Socket;
   ready: 'connect' | 'secureConnect';
+  /** Called within the event `ready`; what it throws ends the attempt. */
+  make(): Transport;
   address: string;
   timeoutMs: number;
 }
 
-/** Resolves when the socket is usable; on every other way out it is destroyed. */
-export function whenReady(
-  { socket, ready, address, timeoutMs }: Pending,
-  signal: AbortSignal,
-): Promise<void> {
+/** Resolves with what `make` gives once the socket is usable; on every other way out it is destroyed. */
+export function whenReady(pending: Pending, signal: AbortSignal): Promise<Transport> {
+  const { socket, ready, make, address, timeoutMs } = pending;
   return new Promise((resolve, reject) => {
     const timer = setTimeout(() => fail(timedOut(address, timeoutMs)), timeoutMs);
     const onAbort = (): void => fail(cancelled(address));
@@ -76,17 +78,21 @@ export function whenReady(
       signal.removeEventListener('abort', onAbort);
       socket.off('error', onError).off('close', onClose).off(ready, onReady);
     };
-    const fail = (error: IopError): void => {
+    const fail = (error: unknown): void => {
       settle();
-      // A late error of a dead socket must not end the process.
-      socket.on('error', () => {});
       socket.destroy();
       reject(error);
     };
     const onReady = (): void => {
-      settle();
-      resolve();
+      try {
+        resolve(make());
+        settle();
+      } catch (error) {
+        fail(error);
+      }
     };
+    // One listener stays: a late error of a dead socket must not end the process.
+    socket.on('error', () => {});
     socket.on('error', onError).on('close', onClose).on(ready, onReady);
     signal.addEventListener('abort', onAbort, { once: true });
     if (signal.aborted) onAbort();
@@ -98,7 +104,6 @@ function toTlsTransport(socket: TLSSocket, address: string, pins: readonly strin
   const certificate = socket.getPeerX509Certificate();
   const pin = certificate === undefined ? 'none' : pinOfKey(certificate.publicKey);
   if (socket.isSessionReused() || !pins.includes(pin)) {
-    socket.destroy();
     throw new IopError({
       kind: 'forbidden',
       code: 'identity.pin-mismatch',
@@ -112,10 +117,7 @@ function toTlsTransport(socket: TLSSocket, address: string, pins: readonly strin
 
 /** The name may have resolved to another machine. */
 function toPlainTransport(socket: Socket, address: string): Transport {
-  if (!isLoopback(socket.remoteAddress ?? '')) {
-    socket.destroy();
-    assertPlaintextAllowed(socket.remoteAddress ?? address);
-  }
+  if (!isLoopback(socket.remoteAddress ?? '')) assertPlaintextAllowed(socket.remoteAddress ?? address);
   return new SocketTransport(socket, { kind: 'plain', address });
 }
 

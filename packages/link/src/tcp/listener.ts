@@ -44,6 +44,8 @@ export function whenListening(server: Server, listen: () => void): Promise<void>
     server.once('error', reject);
     server.once('listening', () => {
       server.off('error', reject);
+      // An accept that failed (no file descriptors left) concerns one newcomer, not the process.
+      server.on('error', () => {});
       resolve();
     });
     listen();
