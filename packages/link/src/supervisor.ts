@@ -1,3 +1,4 @@
+import type { Clock } from '@iop/domain';
 import type { Welcome } from '@iop/wire';
 import { type AttemptOutcome, attemptLink, type DialOptions } from './attempt.ts';
 import { Backoff, healthyAfterMs } from './backoff.ts';
@@ -32,44 +33,54 @@ export interface Supervisor {
 }
 
 export function createSupervisor(options: SupervisorOptions): Supervisor {
-  const { clock } = options;
-  const backoff = new Backoff(options.random);
-  let lastEpoch = 0;
+  return new LinkSupervisor(options);
+}
 
-  async function run(signal: AbortSignal): Promise<void> {
-    for (let attempt = 1; !signal.aborted; attempt++) {
-      options.onState?.({ kind: 'connecting', attempt });
-      const last = await runAttempt(signal);
-      if (signal.aborted) break;
-      const delayMs = backoff.nextMs(retryAfterOf(last));
-      options.onState?.({ kind: 'waiting', delayMs, last });
-      await pause(delayMs, signal);
-    }
-    options.onState?.({ kind: 'stopped' });
+class LinkSupervisor implements Supervisor {
+  readonly #options: SupervisorOptions;
+  readonly #backoff: Backoff;
+  #lastEpoch = 0;
+
+  constructor(options: SupervisorOptions) {
+    this.#options = options;
+    this.#backoff = new Backoff(options.random);
   }
 
-  async function runAttempt(signal: AbortSignal): Promise<AttemptEnd> {
+  async run(signal: AbortSignal): Promise<void> {
+    const { clock, onState } = this.#options;
+    for (let attempt = 1; !signal.aborted; attempt++) {
+      onState?.({ kind: 'connecting', attempt });
+      const last = await this.#attempt(signal);
+      if (signal.aborted) break;
+      const delayMs = this.#backoff.nextMs(retryAfterOf(last));
+      onState?.({ kind: 'waiting', delayMs, last });
+      await pause(clock, delayMs, signal);
+    }
+    onState?.({ kind: 'stopped' });
+  }
+
+  async #attempt(signal: AbortSignal): Promise<AttemptEnd> {
     let reportEnd: (outcome: LinkOutcome) => void = () => {};
     const ended = new Promise<LinkOutcome>((resolve) => {
       reportEnd = resolve;
     });
-    const onLink = (link: Link, welcome: Welcome): LinkHandlers => watch(link, welcome, reportEnd);
-    const outcome = await attemptLink({ ...options, hello, onLink }, signal);
-    if (outcome.kind !== 'linked') return outcome;
-    return live(outcome.link, ended, signal);
+    const hello = (): HelloInfo => this.#hello();
+    const onLink = (link: Link, welcome: Welcome): LinkHandlers => this.#watch(link, welcome, reportEnd);
+    const outcome = await attemptLink({ ...this.#options, hello, onLink }, signal);
+    return outcome.kind === 'linked' ? this.#live(outcome.link, ended, signal) : outcome;
   }
 
   /** Neither side may forget the highest epoch it has seen. */
-  function hello(): HelloInfo {
-    const info = options.hello();
-    return { ...info, lastEpoch: Math.max(info.lastEpoch, lastEpoch) };
+  #hello(): HelloInfo {
+    const info = this.#options.hello();
+    return { ...info, lastEpoch: Math.max(info.lastEpoch, this.#lastEpoch) };
   }
 
-  function watch(link: Link, welcome: Welcome, reportEnd: (outcome: LinkOutcome) => void): LinkHandlers {
-    lastEpoch = Math.max(lastEpoch, welcome.epoch);
-    backoff.setFleetSize(welcome.fleetSize);
-    options.onState?.({ kind: 'live', link, welcome });
-    const handlers = options.onLink(link, welcome);
+  #watch(link: Link, welcome: Welcome, reportEnd: (outcome: LinkOutcome) => void): LinkHandlers {
+    this.#lastEpoch = Math.max(this.#lastEpoch, welcome.epoch);
+    this.#backoff.setFleetSize(welcome.fleetSize);
+    this.#options.onState?.({ kind: 'live', link, welcome });
+    const handlers = this.#options.onLink(link, welcome);
     return {
       onMessage: (message) => handlers.onMessage(message),
       onDrain: () => handlers.onDrain?.(),
@@ -80,7 +91,8 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     };
   }
 
-  async function live(link: Link, ended: Promise<LinkOutcome>, signal: AbortSignal): Promise<AttemptEnd> {
+  async #live(link: Link, ended: Promise<LinkOutcome>, signal: AbortSignal): Promise<AttemptEnd> {
+    const { clock } = this.#options;
     const startedAtMs = clock.now();
     const stop = (): void => link.close('stopping');
     if (signal.aborted) stop();
@@ -88,24 +100,22 @@ export function createSupervisor(options: SupervisorOptions): Supervisor {
     const outcome = await ended;
     signal.removeEventListener('abort', stop);
     const livedMs = clock.now() - startedAtMs;
-    if (livedMs >= healthyAfterMs) backoff.reset();
+    if (livedMs >= healthyAfterMs) this.#backoff.reset();
     return { kind: 'ended', outcome, livedMs };
   }
+}
 
-  function pause(delayMs: number, signal: AbortSignal): Promise<void> {
-    return new Promise((resolve) => {
-      const wake = (): void => {
-        cancel();
-        signal.removeEventListener('abort', wake);
-        resolve();
-      };
-      const cancel = clock.after(delayMs, wake);
-      signal.addEventListener('abort', wake, { once: true });
-      if (signal.aborted) wake();
-    });
-  }
-
-  return { run };
+function pause(clock: Clock, delayMs: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    const wake = (): void => {
+      cancel();
+      signal.removeEventListener('abort', wake);
+      resolve();
+    };
+    const cancel = clock.after(delayMs, wake);
+    signal.addEventListener('abort', wake, { once: true });
+    if (signal.aborted) wake();
+  });
 }
 
 function retryAfterOf(end: AttemptEnd): number {

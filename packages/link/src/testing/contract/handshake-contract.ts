@@ -9,6 +9,11 @@ import { ack, type ContractSubject, never, openFake, openWorld, type Suite } fro
 
 /** Who is let in, and what an impostor learns: L1, L2, L4. */
 export function handshakeContract(suite: Suite, subject: ContractSubject): void {
+  impostorRules(suite, subject);
+  greetingRules(suite, subject);
+}
+
+function impostorRules(suite: Suite, subject: ContractSubject): void {
   suite('with a wrong pin the peer sees Hello and no Proof, no token (L1)', async (t) => {
     const host = createTestAcceptor();
     const world = await openWorld(t, subject, host.identity);
@@ -61,7 +66,9 @@ export function handshakeContract(suite: Suite, subject: ContractSubject): void 
     assert.equal((await thief.next('reject')).value.code, 'identity.bad-signature');
     assert.equal(host.admitted.length, 0);
   });
+}
 
+function greetingRules(suite: Suite, subject: ContractSubject): void {
   const badHellos: [string, Partial<Hello>, string][] = [
     ['another protocol', { protocolVersion: 0 }, 'protocol.version'],
     ['no role', { role: 0 as never }, 'protocol.bad-hello'],

@@ -14,6 +14,11 @@ import {
 
 /** A link between two honest sides: L6, L7, L10. */
 export function lifeContract(suite: Suite, subject: ContractSubject): void {
+  messageRules(suite, subject);
+  endRules(suite, subject);
+}
+
+function messageRules(suite: Suite, subject: ContractSubject): void {
   suite('two sides prove themselves and know each other', async (t) => {
     const { host, near, far } = await openLinked(t, subject);
     assert.equal(near.link.peer.name, 'gpu-1');
@@ -58,7 +63,9 @@ export function lifeContract(suite: Suite, subject: ContractSubject): void {
     await until(() => far.drains > 0, 'onDrain was called');
     assert.equal(far.link.unsentBytes, 0);
   });
+}
 
+function endRules(suite: Suite, subject: ContractSubject): void {
   suite('Goodbye comes after everything that was sent before it, with its delay', async (t) => {
     const { near, far } = await openLinked(t, subject);
     for (let at = 0; at < 50; at++) near.link.send(body(at));

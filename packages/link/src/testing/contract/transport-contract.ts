@@ -5,6 +5,11 @@ import { type ContractSubject, openPair, type Suite } from './contract-world.ts'
 
 /** T1–T3 of `Transport`. */
 export function transportContract(suite: Suite, subject: ContractSubject): void {
+  flowRules(suite, subject);
+  closeRules(suite, subject);
+}
+
+function flowRules(suite: Suite, subject: ContractSubject): void {
   suite('bytes arrive in order, both ways at once, with backpressure on the way (T1)', async (t) => {
     const [dialed, accepted] = await openPair(t, subject);
     const sums = await Promise.all([flow(dialed, accepted, 16_000_000), flow(accepted, dialed, 16_000_000)]);
@@ -44,7 +49,9 @@ export function transportContract(suite: Suite, subject: ContractSubject): void 
     await new Promise((resolve) => setTimeout(resolve, 20));
     assert.deepEqual([received, told.length], [500_010, 2]);
   });
+}
 
+function closeRules(suite: Suite, subject: ContractSubject): void {
   suite('destroy closes both sides, and writing after it is harmless (T2)', async (t) => {
     const [dialed, accepted] = await openPair(t, subject);
     const closes = [dialed, accepted].map(
