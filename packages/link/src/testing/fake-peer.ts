@@ -9,7 +9,7 @@ import {
   type WireMessage,
 } from '@iop/wire';
 import { DialerHandshake, type HelloInfo } from '../handshake/dialer-handshake.ts';
-import type { Identity } from '../identity.ts';
+import type { Identity, LinkCrypto } from '../identity.ts';
 import { nodeCrypto } from '../tcp/identity.ts';
 import type { Transport } from '../transport.ts';
 
@@ -18,6 +18,8 @@ export interface FakePeerOptions {
   hello: HelloInfo;
   pins: readonly string[];
   token?: string;
+  /** Default: the real one. */
+  crypto?: LinkCrypto;
 }
 
 /**
@@ -120,9 +122,9 @@ export class FakePeer {
   }
 
   #newHandshake(hello: HelloInfo): DialerHandshake {
-    const { identity, pins, token = '' } = this.#options;
+    const { identity, pins, token = '', crypto = nodeCrypto } = this.#options;
     const { transport } = this;
-    return new DialerHandshake({ identity, pins, hello, token: () => token, crypto: nodeCrypto, transport });
+    return new DialerHandshake({ identity, pins, hello, token: () => token, crypto, transport });
   }
 
   #onFrame(body: Uint8Array): void {
