@@ -18,6 +18,8 @@ export interface ChaosProxy {
   setMode(mode: ProxyMode): void;
   /** Passes exactly `bytes` more in this direction and then cuts; resolves at the cut. Later connections pass. */
   cutAfter(direction: Direction, bytes: number): Promise<void>;
+  /** Forgets a cut that has not come yet; false: there was none left. */
+  disarm(): boolean;
   cutAll(): void;
   close(): Promise<void>;
 }
@@ -58,6 +60,11 @@ export async function startChaosProxy(targetPort: number): Promise<ChaosProxy> {
       new Promise((resolve) => {
         state.fuse = { direction, left: bytes, burnt: resolve };
       }),
+    disarm() {
+      const wasArmed = state.fuse !== undefined;
+      state.fuse = undefined;
+      return wasArmed;
+    },
     cutAll: () => cutAll(state),
     close: () => close(state, server),
   };
