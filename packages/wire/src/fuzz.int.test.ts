@@ -1,10 +1,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { FrameDecoder } from './frame-decoder.ts';
-import { decodeOrRefuse, fuzzDecodeTest } from './testing/fuzz-scene.ts';
+import { decodeOrRefuse, fuzzDecode } from './testing/fuzz-scene.ts';
 import { createRandom } from './testing/random.ts';
 
-fuzzDecodeTest(100_000);
+test('100 000 random and mutated bodies are read or refused as malformed, nothing else (F16)', () => {
+  fuzzDecode(100_000);
+});
 
 test('deeply nested groups of unknown fields are refused, not a crash', () => {
   decodeOrRefuse(new Uint8Array(1024 * 1024 - 4).fill(0x0b));
