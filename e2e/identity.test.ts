@@ -39,10 +39,11 @@ for (const tls of [true, false]) {
         const impostor = await startImpostor(tls);
         world.defer(() => impostor.close());
         const node = await world.node(edge, { name: 'careful', port: impostor.port, ready: false });
-        await node.program.line(/pinned is/, 10_000);
+        await node.program.line(/no link to the edge/, 10_000);
         await sleep(1_500); // it dials again, and again says nothing
         assert.deepEqual(impostor.tokens, []);
         assert.deepEqual(impostor.victims, []);
+        await node.program.line(/pinned is/, 1_000);
         assert.equal(await stateOf('careful'), undefined);
       },
     );
