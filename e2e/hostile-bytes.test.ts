@@ -43,7 +43,7 @@ describe('F16: hostile bytes at a working Edge', { timeout: 300_000 }, () => {
       let scene: Scene;
       before(async () => {
         scene = await openScene({ tls });
-        at(scene.upstreams, 0).act({ kind: 'stream', chunks: Array(300).fill('x'), paceMs: 5 });
+        at(scene.upstreams, 0).act({ kind: 'stream', chunks: Array(100).fill('x'), paceMs: 5 });
       });
       after(() => scene?.world.close());
 
@@ -54,7 +54,7 @@ describe('F16: hostile bytes at a working Edge', { timeout: 300_000 }, () => {
           await work.head;
           await Promise.all(Array.from({ length: 5 }, () => closedAfter(dial(scene, tls), bytes)));
           const reading = readStream((await work.answer).text);
-          assert.equal(reading.content.length, 300);
+          assert.equal(reading.content.length, 100);
           assert.equal(reading.done, true);
           const grown = scene.edge.program.memoryBytes() - before;
           assert.ok(grown < 48 << 20, `the Edge grew by ${grown} bytes`);
@@ -78,7 +78,7 @@ describe('F16: hostile bytes at a working Edge', { timeout: 300_000 }, () => {
     let scene: Scene;
     before(async () => {
       scene = await openScene();
-      at(scene.upstreams, 0).act({ kind: 'stream', chunks: Array(300).fill('x'), paceMs: 5 });
+      at(scene.upstreams, 0).act({ kind: 'stream', chunks: Array(100).fill('x'), paceMs: 5 });
     });
     after(() => scene?.world.close());
 
@@ -113,7 +113,7 @@ describe('F16: hostile bytes at a working Edge', { timeout: 300_000 }, () => {
         const sockets = Array.from({ length: 5 }, () => connect(port).on('error', () => {}));
         await Promise.all(sockets.map((socket) => closedAfter(socket, bytes)));
         const reading = readStream((await work.answer).text);
-        assert.equal(reading.content.length, 300);
+        assert.equal(reading.content.length, 100);
         assert.equal(reading.done, true);
       });
     }
