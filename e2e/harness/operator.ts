@@ -53,6 +53,7 @@ const clock: Clock = {
     return () => clearTimeout(timer);
   },
   soon: (callback) => process.nextTick(callback),
+  atTurnEnd: (callback) => void setImmediate(callback),
 };
 
 function toEndInfo(end: RunEnd): RunEndInfo {

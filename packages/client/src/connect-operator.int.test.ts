@@ -19,6 +19,7 @@ const clock: Clock = {
     return () => clearTimeout(timer);
   },
   soon: (callback) => process.nextTick(callback),
+  atTurnEnd: (callback) => void setImmediate(callback),
 };
 const signal = AbortSignal.timeout(20_000);
 const limit = { timeout: 20_000 };

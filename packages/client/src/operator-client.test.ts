@@ -45,6 +45,7 @@ function openDesk(): Desk {
       return () => void timers.delete(callback);
     },
     soon: (callback) => callback(),
+    atTurnEnd: (callback) => callback(),
   };
   const sent: LinkMessage[] = [];
   const link = { peer: { name: 'lab' }, send: (message: LinkMessage) => sent.push(message), close: () => {} };

@@ -8,4 +8,6 @@ export interface Clock {
   after(delayMs: number, callback: () => void): () => void;
   /** Calls back at the end of the current tick of the event loop, before any I/O. */
   soon(callback: () => void): void;
+  /** Calls back when all input that was ready has been handled: several sockets' worth of work is one write. */
+  atTurnEnd(callback: () => void): void;
 }

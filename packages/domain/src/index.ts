@@ -11,6 +11,7 @@ export {
   toIopError,
 } from './errors.ts';
 export { formatRunId, isName, isRunId } from './ids.ts';
+export { LiveMap } from './live-map.ts';
 export {
   type CancelCause,
   cancelCauses,

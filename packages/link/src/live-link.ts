@@ -116,7 +116,7 @@ export class LiveLink implements Link {
     if (lane === 'data' && this.#queue.dataBytes > drainMarkBytes) this.#drainAwaited = true;
     if (this.#flushDue) return;
     this.#flushDue = true;
-    this.#clock.soon(this.#flush);
+    this.#clock.atTurnEnd(this.#flush);
   }
 
   readonly #flush = (): void => {

@@ -10,6 +10,7 @@ export function createSystemClock(): Clock {
     after,
     // Behind the promises that settle in this tick, so that what they do leaves in the same write.
     soon: (callback) => queueMicrotask(() => process.nextTick(callback)),
+    atTurnEnd: (callback) => void setImmediate(callback),
   };
 }
 

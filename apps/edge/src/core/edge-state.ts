@@ -1,4 +1,4 @@
-import type { Clock } from '@iop/domain';
+import { type Clock, LiveMap } from '@iop/domain';
 import type { RunRecords } from '../ports/run-records.ts';
 import { createAdmission } from './admission.ts';
 import { attemptEvents } from './attempt-events.ts';
@@ -55,7 +55,7 @@ export function createEdgeState({ clock, settings, records, knownNodes }: EdgeSt
       admission,
       records,
       counters: createCounters(),
-      active: new Map(),
+      active: new LiveMap(),
       handlers: attemptEvents,
     },
     changed: changes.note,

@@ -1,3 +1,4 @@
+import { LiveMap } from '@iop/domain';
 import type { AdapterCapabilities, NodeLink } from '../ports/node-link.ts';
 import type { Attempt } from './attempt.ts';
 
@@ -34,7 +35,8 @@ export interface NodeEntry {
   draining: boolean;
   readonly total: Slot;
   readonly slots: Map<string, Slot>;
-  readonly attempts: Set<Attempt>;
+  /** By run: a run has one open attempt. */
+  readonly attempts: LiveMap<string, Attempt>;
   /** Milliseconds since 1970. */
   lastSeenMs: number | undefined;
   /** Ends the wait for its return. */
@@ -56,7 +58,7 @@ export function createNodeEntry(name: string): NodeEntry {
     draining: false,
     total: { running: 0 },
     slots: new Map(),
-    attempts: new Set(),
+    attempts: new LiveMap(),
     lastSeenMs: undefined,
     stopWaiting: undefined,
     lastPick: 0,

@@ -41,7 +41,7 @@ export function dispatchRun(ctx: RunContext, run: Run, place: Place): void {
 function openAttempt(ctx: RunContext, run: Run, place: Place): Attempt {
   const attempt = new Attempt(ctx, run, { attempt: ++run.attempts, place });
   if (attempt.attempt > 1) ctx.counters.redispatched++;
-  place.node.attempts.add(attempt);
+  place.node.attempts.set(run.id, attempt);
   run.attempt = attempt;
   run.adapter = place.adapter;
   run.target = place.target;
@@ -55,7 +55,7 @@ export function closeAttempt(ctx: RunContext, attempt: Attempt): void {
   attempt.over = true;
   run.attempt = undefined;
   run.staleBytes += attempt.heldBytes;
-  place.node.attempts.delete(attempt);
+  place.node.attempts.delete(run.id);
   if (place.node.attempts.size === 0) place.node.stopWaiting?.();
   ctx.admission.release(place);
 }

@@ -1,10 +1,10 @@
-import { isRunEndState, type RunState, runStates } from '@iop/domain';
+import { isRunEndState, type LiveMap, type RunState, runStates } from '@iop/domain';
 import type { RunQuery, RunRecord, RunRecords } from '../ports/run-records.ts';
 import { type Run, recordOf } from './run.ts';
 
 /** Live runs from memory, ended ones from the store, newest first: ids sort by creation. */
 export async function listRuns(
-  active: ReadonlyMap<string, Run>,
+  active: LiveMap<string, Run>,
   records: RunRecords,
   query: RunQuery,
 ): Promise<RunRecord[]> {

@@ -11,7 +11,7 @@ import { type AttemptTrace, mayRetry, retryAnywhere } from './run-retry.ts';
 
 /** The link is down: its runs are `unknown` until the Node is back, another one took over, or time is up. */
 export function suspendRuns(ctx: RunContext, node: NodeEntry): void {
-  for (const { run } of node.attempts) {
+  for (const { run } of node.attempts.values()) {
     if (run.state !== 'stopping') moveRun(run, 'unknown');
   }
   // a link that flaps without ever being reconciled does not prolong the wait
@@ -28,7 +28,7 @@ export function suspendRuns(ctx: RunContext, node: NodeEntry): void {
 
 /** Runs without content start on another Node, at once or as soon as one has a place. */
 function moveAway(ctx: RunContext, node: NodeEntry): void {
-  for (const attempt of [...node.attempts]) {
+  for (const attempt of [...node.attempts.values()]) {
     const { run } = attempt;
     if (attempt.over || run.state !== 'unknown' || !mayRetry(ctx, attempt, 'may-have-started')) continue;
     const found = ctx.admission.find(demandOf(run));
@@ -44,14 +44,14 @@ function moveAway(ctx: RunContext, node: NodeEntry): void {
 function giveUp(ctx: RunContext, node: NodeEntry, waitedMs: number): void {
   node.stopWaiting = undefined;
   const failure = nodeLost(node.name, `has been away for ${waitedMs} ms`);
-  for (const attempt of [...node.attempts]) if (!attempt.over) loseAttempt(ctx, attempt, failure);
+  for (const attempt of [...node.attempts.values()]) if (!attempt.over) loseAttempt(ctx, attempt, failure);
 }
 
 /** Another process of the Node has linked: what the old one executed is gone for certain. */
 export function loseRestarted(ctx: RunContext, node: NodeEntry): void {
   node.stopWaiting?.();
   const failure = nodeLost(node.name, 'was restarted');
-  for (const attempt of [...node.attempts]) {
+  for (const attempt of [...node.attempts.values()]) {
     if (!attempt.over) loseForgotten(ctx, attempt, { failure, trace: 'may-have-started' });
   }
 }
@@ -74,7 +74,7 @@ function loseForgotten(
 /** The same process is back: settles its inventory and answers it. */
 export function reconcileRuns(ctx: RunContext, node: NodeEntry, inventory: readonly HeldByNode[]): void {
   node.stopWaiting?.();
-  const attempts = new Map([...node.attempts].map((attempt) => [attempt.runId, attempt]));
+  const attempts = new Map([...node.attempts.values()].map((attempt) => [attempt.runId, attempt]));
   const believed = [...attempts.values()].map((attempt) => ({
     runId: attempt.runId,
     attempt: attempt.attempt,

@@ -4,6 +4,7 @@ import {
   canTransition,
   IopError,
   isRunEndState,
+  type LiveMap,
   type RunEnd,
   type RunFailure,
   type RunState,
@@ -70,7 +71,7 @@ export interface RunContext {
   readonly records: RunRecords;
   readonly counters: Counters;
   /** Every run without an end, by id. */
-  readonly active: Map<string, Run>;
+  readonly active: LiveMap<string, Run>;
   readonly handlers: AttemptHandlers;
 }
 

@@ -39,6 +39,9 @@ export function createManualClock(startMs = 1_000_000): ManualClock {
     soon: (callback) => {
       soon.push(callback);
     },
+    atTurnEnd: (callback) => {
+      soon.push(callback);
+    },
     advance(ms) {
       const until = now + ms;
       settle();

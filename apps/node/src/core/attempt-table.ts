@@ -1,3 +1,4 @@
+import { LiveMap } from '@iop/domain';
 import type { Attempt } from './attempt.ts';
 
 /**
@@ -5,7 +6,7 @@ import type { Attempt } from './attempt.ts';
  * told to stop and is no longer found here.
  */
 export class AttemptTable {
-  readonly #byRun = new Map<string, Attempt>();
+  readonly #byRun = new LiveMap<string, Attempt>();
   /** Fenced ones whose work has not stopped yet. */
   readonly #fenced = new Set<Attempt>();
 

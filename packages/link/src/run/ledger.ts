@@ -22,7 +22,7 @@ export interface LedgerBook {
  */
 export class Ledger {
   readonly #clock: Clock;
-  readonly #due = new Set<LedgerBook>();
+  #due = new Set<LedgerBook>();
   #link: Link | undefined;
   #flushDue = false;
   #cancelTimer: (() => void) | undefined;
@@ -38,7 +38,7 @@ export class Ledger {
 
   detach(): void {
     this.#link = undefined;
-    this.#due.clear();
+    this.#due = new Set();
     this.#cancelTimer?.();
     this.#cancelTimer = undefined;
   }
@@ -81,11 +81,12 @@ export class Ledger {
 
   #settle(): { runId: string; attempt: number; seq: number; bytes: number }[] {
     const settled = [];
-    for (const book of this.#due) {
+    const due = this.#due;
+    this.#due = new Set();
+    for (const book of due) {
       const { runId, attempt } = book;
       settled.push({ runId, attempt, seq: book.takeAck(), bytes: book.takeCredit() });
     }
-    this.#due.clear();
     return settled;
   }
 }

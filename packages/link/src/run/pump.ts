@@ -23,7 +23,7 @@ export interface PumpSource {
  */
 export class Pump {
   readonly #clock: Clock;
-  readonly #ready = new Set<PumpSource>();
+  #ready = new Set<PumpSource>();
   #link: Link | undefined;
   #generation = 0;
   #due = false;
@@ -38,13 +38,13 @@ export class Pump {
 
   attach(link: Link): void {
     this.#generation++;
-    this.#ready.clear();
+    this.#ready = new Set();
     this.#link = link;
   }
 
   detach(): void {
     this.#link = undefined;
-    this.#ready.clear();
+    this.#ready = new Set();
   }
 
   /** `source` has something to send; cheap to call again. */
@@ -65,13 +65,25 @@ export class Pump {
     this.#due = false;
     const link = this.#link;
     if (link === undefined) return;
-    // What is added again while the set is walked comes last: every source has its turn.
-    for (const source of this.#ready) {
-      if (link.unsentBytes >= unsentLimitBytes) return;
-      this.#ready.delete(source);
+    while (this.#link === link && this.#ready.size > 0 && link.unsentBytes < unsentLimitBytes) {
+      this.#runRound(link);
+    }
+  };
+
+  /** Every source has its turn; who has more comes again in the next round. */
+  #runRound(link: Link): void {
+    const round = this.#ready;
+    this.#ready = new Set();
+    for (const source of round) {
+      if (this.#link !== link) return;
+      if (link.unsentBytes >= unsentLimitBytes) {
+        this.#ready = new Set([...round, ...this.#ready]);
+        return;
+      }
+      round.delete(source);
       const message = source.takeMessage(maxPayloadBytes);
       if (message !== undefined) link.send(message);
       if (source.sendable) this.#ready.add(source);
     }
-  };
+  }
 }

@@ -5,7 +5,7 @@ interface Timer {
   callback: () => void;
 }
 
-/** A clock that moves only when told to. `soon` is real: it runs at the end of the tick. */
+/** A clock that moves only when told to. `soon` and `atTurnEnd` are real. */
 export interface ManualClock extends Clock {
   /** Timers that have neither fired nor been cancelled. */
   readonly pending: number;
@@ -45,6 +45,7 @@ export function createManualClock(startMs = 0): ManualClock {
     now: () => nowMs,
     wall: () => Date.UTC(2026, 0, 1) + nowMs,
     soon: (callback) => process.nextTick(callback),
+    atTurnEnd: (callback) => void setImmediate(callback),
     after(delayMs, callback) {
       const timer = { atMs: nowMs + delayMs, callback };
       timers.add(timer);

@@ -10,5 +10,6 @@ export function createTestClock(): Clock {
       return () => clearTimeout(timer);
     },
     soon: (callback) => process.nextTick(callback),
+    atTurnEnd: (callback) => void setImmediate(callback),
   };
 }

@@ -12,7 +12,7 @@ export interface Watched {
  * requests that are queued behind another one on a pipelined connection, which have no socket yet.
  */
 export class ConnectionWatch {
-  readonly #open = new WeakMap<Socket, Set<Watched>>();
+  readonly #open = new WeakMap<Socket, Watched[]>();
   #count = 0;
 
   /** Answers under way. */
@@ -21,13 +21,17 @@ export class ConnectionWatch {
   }
 
   add(socket: Socket, watched: Watched): void {
-    const set = this.#open.get(socket) ?? this.#watch(socket);
-    set.add(watched);
+    const open = this.#open.get(socket) ?? this.#watch(socket);
+    open.push(watched);
     this.#count += 1;
   }
 
   delete(socket: Socket, watched: Watched): void {
-    if (this.#open.get(socket)?.delete(watched)) this.#count -= 1;
+    const open = this.#open.get(socket) ?? [];
+    const at = open.indexOf(watched);
+    if (at < 0) return;
+    open.splice(at, 1);
+    this.#count -= 1;
   }
 
   /** Is an answer on its way, into which nothing else may be written? */
@@ -36,20 +40,18 @@ export class ConnectionWatch {
     return false;
   }
 
-  #watch(socket: Socket): Set<Watched> {
-    const set = new Set<Watched>();
-    this.#open.set(socket, set);
+  #watch(socket: Socket): Watched[] {
+    const open: Watched[] = [];
+    this.#open.set(socket, open);
     const gone = () => this.#gone(socket);
     // `end`: the caller has closed its side. Node answers by closing ours, but only after what is
     // buffered was taken; the work must not run on until then.
     socket.on('end', gone).on('close', gone);
-    return set;
+    return open;
   }
 
   #gone(socket: Socket): void {
-    const set = this.#open.get(socket);
-    if (set === undefined) return;
-    for (const watched of [...set]) {
+    for (const watched of [...(this.#open.get(socket) ?? [])]) {
       this.delete(socket, watched);
       watched.callerGone();
     }

@@ -1,4 +1,4 @@
-import type { CancelCause, Clock } from '@iop/domain';
+import { type CancelCause, type Clock, LiveMap } from '@iop/domain';
 import { Ledger, type Link, Pump, WindowBudget } from '@iop/link';
 import {
   CancelRequestSchema,
@@ -24,7 +24,7 @@ import { toConfigPayload, toRunRequest } from './to-wire.ts';
 
 /** Everything that the Edge has on the wire with one Node, through all its links. */
 export class NodePeer implements NodeLink {
-  readonly #attempts = new Map<string, LinkAttempt>();
+  readonly #attempts = new LiveMap<string, LinkAttempt>();
   readonly #ledger: Ledger;
   readonly #pump: Pump;
   readonly #budget = new WindowBudget();

@@ -1,4 +1,4 @@
-import type { Clock } from '@iop/domain';
+import { type Clock, LiveMap } from '@iop/domain';
 import type { RunQuery, RunRecord, RunRecords } from '../../ports/run-records.ts';
 import type { Cell } from './messages.ts';
 import { pushRunCells } from './run-row.ts';
@@ -34,7 +34,7 @@ class WriteBehind implements RunWriter {
   dropped = 0;
   readonly #options: RunWriterOptions;
   /** Oldest first; a newer state of a run keeps its place. */
-  readonly #pending = new Map<string, RunRecord>();
+  readonly #pending = new LiveMap<string, RunRecord>();
   #oldestMs: number | undefined;
   #armed = false;
   #stopped = false;
@@ -119,10 +119,10 @@ class WriteBehind implements RunWriter {
 
   #takeBatch(): RunRecord[] {
     const batch: RunRecord[] = [];
-    for (const [runId, record] of this.#pending) {
+    for (const record of this.#pending.values()) {
       if (batch.length >= batchRecords) break;
       batch.push(record);
-      this.#pending.delete(runId);
+      this.#pending.delete(record.runId);
     }
     return batch;
   }

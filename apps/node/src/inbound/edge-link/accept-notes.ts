@@ -12,7 +12,7 @@ export const acceptWithinMs = 20;
  */
 export class AcceptNotes {
   readonly #clock: Clock;
-  readonly #due = new Map<WireChannel, Link>();
+  #due = new Map<WireChannel, Link>();
   #isArmed = false;
 
   constructor(clock: Clock) {
@@ -29,11 +29,12 @@ export class AcceptNotes {
 
   #flush(): void {
     this.#isArmed = false;
-    for (const [{ outbox }, link] of this.#due) {
+    const due = this.#due;
+    this.#due = new Map();
+    for (const [{ outbox }, link] of due) {
       if (outbox.lastSeq > 0) continue;
       const { runId, attempt } = outbox;
       link.send({ case: 'runAccepted', value: create(RunAcceptedSchema, { runId, attempt }) });
     }
-    this.#due.clear();
   }
 }

@@ -1,4 +1,4 @@
-import type { Clock, RunEnd } from '@iop/domain';
+import { type Clock, LiveMap, type RunEnd } from '@iop/domain';
 import { BodyReceiver, type Ledger, type Link, type Pump } from '@iop/link';
 import {
   type CancelRequest,
@@ -39,7 +39,7 @@ export interface RunDeskDeps {
  */
 export class RunDesk {
   readonly #deps: RunDeskDeps;
-  readonly #channels = new Map<string, WireChannel>();
+  readonly #channels = new LiveMap<string, WireChannel>();
   readonly #accepts: AcceptNotes;
   #whenEmpty: (() => void) | undefined;
 

@@ -8,6 +8,8 @@ export interface Watched {
   heardAtMs: number;
   /** Silence that we asked for does not count. */
   paused: boolean;
+  /** Its place in the watch, which keeps it; -1: none. */
+  seat: number;
   silent(silentMs: number): void;
 }
 
@@ -20,7 +22,7 @@ export interface SilenceLimits {
 export class SilenceWatch {
   readonly #clock: Clock;
   readonly #limits: SilenceLimits;
-  readonly #calls = new Set<Watched>();
+  readonly #calls: Watched[] = [];
   readonly #periodMs: number;
   #armed = false;
 
@@ -32,21 +34,27 @@ export class SilenceWatch {
   }
 
   add(call: Watched): void {
-    this.#calls.add(call);
+    call.seat = this.#calls.push(call) - 1;
     if (this.#armed) return;
     this.#armed = true;
     this.#clock.after(this.#periodMs, this.#sweep);
   }
 
   remove(call: Watched): void {
-    this.#calls.delete(call);
+    const { seat } = call;
+    if (seat < 0) return;
+    call.seat = -1;
+    const last = this.#calls.pop();
+    if (last === undefined || last === call) return;
+    this.#calls[seat] = last;
+    last.seat = seat;
   }
 
   readonly #sweep = (): void => {
-    this.#armed = this.#calls.size > 0;
+    this.#armed = this.#calls.length > 0;
     if (!this.#armed) return;
     const now = this.#clock.now();
-    for (const call of this.#calls) {
+    for (const call of [...this.#calls]) {
       const limit = call.phase === 'answering' ? this.#limits.idleTimeoutMs : this.#limits.firstByteTimeoutMs;
       // Connecting has its own limit, in the connector.
       if (call.phase === 'connecting' || call.paused) continue;

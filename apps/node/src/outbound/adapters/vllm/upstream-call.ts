@@ -36,6 +36,7 @@ export class UpstreamCall implements Dispatcher.DispatchHandler, Watched {
   phase: CallPhase = 'connecting';
   heardAtMs = 0;
   paused = false;
+  seat = -1;
   readonly #deps: CallDeps;
   readonly #init: CallInit;
   readonly #end = Promise.withResolvers<RunEnd>();
