@@ -9,7 +9,7 @@ export interface Scale {
   rounds: number;
   /** Of the rows that climb or fill memory, where one cell takes many seconds. */
   longRounds: number;
-  /** Of each target, once, before P1. */
+  /** Of each target, once, before P1, half of it requests and half of it streams. */
   warmUpMs: number;
   warmMs: number;
   windowMs: number;
@@ -34,7 +34,7 @@ export interface BenchOptions {
 const full: Scale = {
   rounds: 5,
   longRounds: 3,
-  warmUpMs: 2500,
+  warmUpMs: 36_000,
   warmMs: 150,
   windowMs: 1000,
   streamWindowMs: 2000,
@@ -46,7 +46,7 @@ const full: Scale = {
 const quick: Scale = {
   rounds: 2,
   longRounds: 1,
-  warmUpMs: 700,
+  warmUpMs: 4000,
   warmMs: 100,
   windowMs: 400,
   streamWindowMs: 700,
