@@ -77,7 +77,7 @@ describe('a Node that is lost while it works', { timeout: 300_000 }, () => {
   test('killed after content: the stream ends with node.lost, and nobody tries again', limit, async () => {
     const { asking, victim } = await streaming();
     await at(scene.nodes, victim).program.kill();
-    await endsAsNodeLost(asking, 15_000);
+    await endsAsNodeLost(asking, 4_000);
     assert.equal(at(scene.upstreams, 1 - victim).requests.length, 0);
   });
 
@@ -86,7 +86,7 @@ describe('a Node that is lost while it works', { timeout: 300_000 }, () => {
     const node = at(scene.nodes, victim);
     await node.program.kill();
     node.start();
-    await endsAsNodeLost(asking, 15_000);
+    await endsAsNodeLost(asking, 4_000);
   });
 
   test('stopped by SIGTERM: its run ends with a reason, its upstream is closed', limit, async () => {

@@ -87,7 +87,7 @@ describe('F15: callers that stop reading', { timeout: 400_000 }, () => {
     });
   }
 
-  /** Twenty paced readers get all of their answers. (How evenly is the benchmark's to measure: here it would be the machine's.) */
+  /** Twenty paced readers get all of their answers. (How evenly is not judged: it would be the machine that is.) */
   async function othersReadAll(): Promise<void> {
     const calls = Array.from({ length: 20 }, () => chat(scene.edge, { stream: true }));
     for (const { answer } of calls) {
