@@ -56,7 +56,7 @@ const quick: Scale = {
 };
 
 export const usage = `npm run bench -- [options]
-  --quick            2 short rounds, ≤ 2 minutes; for a look, not for figures
+  --quick            2 short rounds, about 3 minutes; for a look, not for figures
   --rounds N         rounds of P1–P3 (5); P4 and P5 take at most 3
   --only P1,P3       these rows
   --targets A,B      of ${targetNames.join(', ')}; direct is always there
