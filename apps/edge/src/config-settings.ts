@@ -29,7 +29,7 @@ function toAdapter(adapter: EdgeConfig['adapters'][number]): AdapterSettings {
 }
 
 function toTargets(adapter: EdgeConfig['adapters'][number]): TargetSettings[] {
-  if (adapter.kind === 'vllm') return adapter.targets.map(({ name, concurrency }) => ({ name, concurrency }));
+  if (adapter.kind !== 'mock') return adapter.targets.map(({ name, concurrency }) => ({ name, concurrency }));
   return adapter.targets.map(({ name, concurrency, script }) =>
     script === undefined
       ? { name, concurrency }
@@ -39,6 +39,7 @@ function toTargets(adapter: EdgeConfig['adapters'][number]): TargetSettings[] {
 
 function toOptions(adapter: EdgeConfig['adapters'][number]): AdapterOptions {
   if (adapter.kind === 'mock') return { kind: 'mock' };
+  if (adapter.kind === 'ollama') return toOllama(adapter);
   return {
     kind: 'vllm',
     baseUrl: adapter.base_url,
@@ -46,6 +47,21 @@ function toOptions(adapter: EdgeConfig['adapters'][number]): AdapterOptions {
     firstByteTimeoutMs: adapter.first_byte_timeout,
     idleTimeoutMs: adapter.idle_timeout,
     ...(adapter.api_key_file === undefined ? {} : { apiKeyFile: adapter.api_key_file }),
+  };
+}
+
+function toOllama(
+  adapter: Extract<EdgeConfig['adapters'][number], { kind: 'ollama' }>,
+): Extract<AdapterOptions, { kind: 'ollama' }> {
+  return {
+    kind: 'ollama',
+    baseUrl: adapter.base_url,
+    connectTimeoutMs: adapter.connect_timeout,
+    loadTimeoutMs: adapter.load_timeout,
+    idleTimeoutMs: adapter.idle_timeout,
+    numCtx: adapter.num_ctx,
+    keepAlive: String(adapter.keep_alive ?? ''),
+    think: adapter.think ?? '',
   };
 }
 

@@ -1,62 +1,7 @@
-import { isName } from '@iop/domain';
 import { type ConfigOf, defineConfig, durationMs, logSection, port, section, sizeBytes } from '@iop/shell';
 import { z } from 'zod';
+import { adapter, concurrency, count, name } from './config-adapters.ts';
 import { checkReferences } from './config-references.ts';
-
-const name = z.string().refine(isName, 'expected a name such as gpu-1: lower case letters, digits, . _ -');
-const count = z.int().min(0).max(1_000_000);
-const concurrency = count.default(0).describe('Runs at once on each Node; 0: no limit.');
-const nodes = z
-  .array(z.string().min(1))
-  .min(1)
-  .default(['*'])
-  .describe('Which Nodes are given it: names, `label=value`, or "*" for all.');
-
-const target = z.strictObject({
-  name: z.string().min(1).describe('As the upstream calls it.'),
-  concurrency,
-});
-
-const mockAdapter = z.strictObject({
-  name: name.describe('Unique among the adapters; `name/target` means this adapter only.'),
-  kind: z.literal('mock'),
-  nodes,
-  concurrency,
-  targets: z
-    .array(
-      target.extend({
-        script: z
-          .record(z.string(), z.unknown())
-          .optional()
-          .describe('What it plays when a prompt carries no script of its own.'),
-      }),
-    )
-    .default([])
-    .describe('None: the target `echo`.'),
-});
-
-const vllmAdapter = z.strictObject({
-  name: name.describe('Unique among the adapters; `name/target` means this adapter only.'),
-  kind: z.literal('vllm').describe('Any server of the OpenAI dialect: vLLM, llama.cpp, SGLang, LM Studio.'),
-  nodes,
-  base_url: z
-    .string()
-    .refine(isHttpUrl, 'expected an address such as http://127.0.0.1:8000/v1, as the Node reaches it')
-    .describe('Up to and including /v1, as the Node reaches it.'),
-  api_key_file: z.string().min(1).optional().describe('File on the Node that holds the key of the upstream.'),
-  concurrency,
-  targets: z
-    .array(target)
-    .default([])
-    .describe('Limits of single targets; all that the upstream has are offered.'),
-  connect_timeout: durationMs.prefault(0).describe('0: the default of the Node.'),
-  first_byte_timeout: durationMs
-    .prefault(0)
-    .describe('From the request to the first byte of the answer; 0: the default of the Node.'),
-  idle_timeout: durationMs
-    .prefault(0)
-    .describe('Between two pieces of an answer; 0: the default of the Node.'),
-});
 
 const model = z.strictObject({
   name: z.string().min(1).max(256).describe('The public name.'),
@@ -93,7 +38,7 @@ export const edgeConfig = defineConfig({
           .describe('Origins of browsers that may call; "*": all.'),
         body_limit: sizeBytes.prefault('32MiB').describe('Longest request body.'),
       }),
-      adapters: z.array(z.discriminatedUnion('kind', [mockAdapter, vllmAdapter])).default([]),
+      adapters: z.array(adapter).default([]),
       models: z.array(model).default([]).describe('Public names; a target without one goes by its own.'),
       limits: section({
         queue: count.default(256).describe('Runs that may wait for a place.'),
@@ -125,8 +70,3 @@ export const edgeConfig = defineConfig({
 });
 
 export type EdgeConfig = ConfigOf<typeof edgeConfig>;
-
-function isHttpUrl(text: string): boolean {
-  const url = URL.parse(text);
-  return url !== null && /^https?:$/.test(url.protocol) && url.username === '' && url.password === '';
-}

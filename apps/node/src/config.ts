@@ -30,7 +30,7 @@ export const nodeConfig = defineConfig({
     allow: section({
       adapters: z
         .array(z.string())
-        .default(['mock', 'vllm'])
+        .default(['mock', 'vllm', 'ollama'])
         .describe('Kinds of adapters an Edge may configure.'),
       programs: z
         .array(z.string())

@@ -110,6 +110,21 @@ export type AdapterOptions =
       connectTimeoutMs: number;
       firstByteTimeoutMs: number;
       idleTimeoutMs: number;
+    }
+  | {
+      kind: 'ollama';
+      /** Before `/api`. */
+      baseUrl: string;
+      /** 0 in any of these: the Node's default. */
+      connectTimeoutMs: number;
+      loadTimeoutMs: number;
+      idleTimeoutMs: number;
+      /** 0: as the server is set up. */
+      numCtx: number;
+      /** Empty: as the server is set up. */
+      keepAlive: string;
+      /** Empty: as the model does by itself. */
+      think: string;
     };
 
 /** What a Node says that one of its adapters can do now. */

@@ -19,6 +19,7 @@ import { type NodeConfig, nodeConfig } from '../config.ts';
 import { createNode } from '../core/node.ts';
 import { createEdgeLink } from '../inbound/edge-link/edge-link.ts';
 import { createMockFactory } from '../outbound/adapters/mock/mock-factory.ts';
+import { createOllamaFactory } from '../outbound/adapters/ollama/ollama-factory.ts';
 import { createVllmFactory } from '../outbound/adapters/vllm/vllm-factory.ts';
 import { openSqliteRunStore } from '../outbound/run-store-sqlite/run-store-sqlite.ts';
 
@@ -55,6 +56,7 @@ export async function serve(config: NodeConfig, signal: AbortSignal): Promise<vo
   const factories = new Map([
     ['mock', createMockFactory({ clock })],
     ['vllm', createVllmFactory({ clock })],
+    ['ollama', createOllamaFactory({ clock })],
   ]);
   const node = createNode({ clock, log, store: history, factories, allow: config.allow, maxBodyBytes });
 

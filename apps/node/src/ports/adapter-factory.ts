@@ -29,6 +29,21 @@ export type AdapterSettings =
       connectTimeoutMs: number;
       firstByteTimeoutMs: number;
       idleTimeoutMs: number;
+    }
+  | {
+      kind: 'ollama';
+      /** Before `/api`. */
+      baseUrl: string;
+      /** 0: the adapter's own default, for all three. */
+      connectTimeoutMs: number;
+      loadTimeoutMs: number;
+      idleTimeoutMs: number;
+      /** Tokens of prompt and answer; 0: as the server is set up. */
+      numCtx: number;
+      /** "5m", seconds, 0, -1; empty: as the server is set up. */
+      keepAlive: string;
+      /** on, off, low, medium, high, max; empty: as the model does by itself. */
+      think: string;
     };
 
 /** Bounds of `node.yaml` on what an Edge may configure here. */

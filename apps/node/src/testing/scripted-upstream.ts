@@ -80,7 +80,7 @@ export async function startScriptedUpstream(
   });
 }
 
-function toExchange(
+export function toExchange(
   path: string,
   headers: IncomingHttpHeaders,
   body: Buffer,

@@ -151,10 +151,11 @@ function flowTests(harness: () => AdapterHarness): void {
     assert.equal(slow.sink.sizeBytes, whole.sink.sizeBytes);
   });
 
-  it('gives raw events of at most 64 KiB', async () => {
+  it('gives raw events and texts of at most 64 KiB', async () => {
     const { sink } = await run(harness(), 'flood');
     for (const event of sink.events) {
       if (event.kind === 'raw') assert.ok(event.bytes.length <= 64 * 1024, `${event.bytes.length} bytes`);
+      if (event.kind === 'text') assert.ok(event.text.length <= 64 * 1024, `${event.text.length} units`);
     }
   });
 }

@@ -4,7 +4,7 @@ import type { RuntimeEvent } from '../event.ts';
 /** A sink that keeps what it is given and plays a reader with a window. */
 export interface RecordingSink extends EventSink {
   readonly events: readonly RuntimeEvent[];
-  /** Bytes of raw events so far. */
+  /** Bytes of raw events and UTF-16 units of texts so far; what the window is measured in. */
   readonly sizeBytes: number;
   /** Events that came after `close`: A3 says that there are none. */
   readonly late: readonly RuntimeEvent[];
@@ -46,7 +46,7 @@ class MemorySink implements RecordingSink {
       return true;
     }
     this.events.push(event);
-    const size = event.kind === 'raw' ? event.bytes.length : 0;
+    const size = sizeOf(event);
     this.sizeBytes += size;
     this.#roomBytes -= size;
     const hasRoom = this.#roomBytes > 0;
@@ -73,12 +73,12 @@ class MemorySink implements RecordingSink {
   }
 
   bytes(): Uint8Array {
-    const whole = new Uint8Array(this.sizeBytes);
+    const pieces = this.events.flatMap((event) => (event.kind === 'raw' ? [event.bytes] : []));
+    const whole = new Uint8Array(pieces.reduce((size, piece) => size + piece.length, 0));
     let at = 0;
-    for (const event of this.events) {
-      if (event.kind !== 'raw') continue;
-      whole.set(event.bytes, at);
-      at += event.bytes.length;
+    for (const piece of pieces) {
+      whole.set(piece, at);
+      at += piece.length;
     }
     return whole;
   }
@@ -103,4 +103,10 @@ class MemorySink implements RecordingSink {
       check();
     });
   }
+}
+
+function sizeOf(event: RuntimeEvent): number {
+  if (event.kind === 'raw') return event.bytes.length;
+  if (event.kind === 'text' || event.kind === 'reasoning') return event.text.length;
+  return event.kind === 'tool-call' ? event.argumentsJson.length : 0;
 }

@@ -5,6 +5,7 @@ import {
   create,
   MockConfigSchema,
   NodeConfigPayloadSchema,
+  OllamaConfigSchema,
   RunClass,
   RunLimitsSchema,
   TargetConfigSchema,
@@ -73,6 +74,10 @@ function toTargetConfig({ name, concurrency, mockScriptJson }: TargetSettings) {
 
 function toKind(options: AdapterOptions): AdapterConfig['kind'] {
   if (options.kind === 'mock') return { case: 'mock', value: create(MockConfigSchema) };
+  if (options.kind === 'ollama') {
+    const { kind, ...values } = options;
+    return { case: kind, value: create(OllamaConfigSchema, values) };
+  }
   const { baseUrl, connectTimeoutMs, firstByteTimeoutMs, idleTimeoutMs } = options;
   const apiKeyFile = options.apiKeyFile ?? '';
   const times = { connectTimeoutMs, firstByteTimeoutMs, idleTimeoutMs };

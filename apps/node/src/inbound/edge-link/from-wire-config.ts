@@ -41,6 +41,12 @@ function toSettings({ kind }: AdapterConfig): AdapterSettings | undefined {
       const { baseUrl, apiKeyFile, connectTimeoutMs, firstByteTimeoutMs, idleTimeoutMs } = kind.value;
       return { kind: 'vllm', baseUrl, apiKeyFile, connectTimeoutMs, firstByteTimeoutMs, idleTimeoutMs };
     }
+    case 'ollama': {
+      const { baseUrl, connectTimeoutMs, loadTimeoutMs, idleTimeoutMs, numCtx, keepAlive, think } =
+        kind.value;
+      const times = { connectTimeoutMs, loadTimeoutMs, idleTimeoutMs };
+      return { kind: 'ollama', baseUrl, ...times, numCtx, keepAlive, think };
+    }
     default:
       return undefined;
   }

@@ -1,10 +1,10 @@
 import type { FinishReason, RunEnd, RunFailure, Usage } from '@iop/domain';
 import type { Dialect, EventSink } from '@iop/runtime';
-import { type Answer, maxPieceBytes, type Settle } from './answer.ts';
+import { type Answer, maxPieceBytes, type Settle } from '../http-upstream/answer.ts';
+import { excerpt, failureOfErrorObject } from '../http-upstream/upstream-error.ts';
+import { fault } from '../http-upstream/upstream-fault.ts';
 import { AnswerScanner } from './answer-scanner.ts';
 import { parseRange, toFinishReason, toUsage } from './answer-values.ts';
-import { excerpt, failureOfErrorObject } from './upstream-error.ts';
-import { fault } from './upstream-fault.ts';
 
 /** A larger answer is passed on as it comes; a smaller one is seen whole before any of it leaves. */
 export const maxHeldBytes = 8 * 1024 * 1024;

@@ -1,9 +1,9 @@
 import type { RunFailure } from '@iop/domain';
 import type { Dialect, EventSink } from '@iop/runtime';
-import { type Answer, maxPieceBytes, type Settle } from './answer.ts';
+import { type Answer, maxPieceBytes, type Settle } from '../http-upstream/answer.ts';
+import { cutFailure, fault } from '../http-upstream/upstream-fault.ts';
 import { type EventTaker, SseCutter } from './sse-cutter.ts';
 import { StreamTap, type TapOptions, type TapVerdict } from './stream-tap.ts';
-import { cutFailure, fault } from './upstream-fault.ts';
 
 /** One event may take so much; beyond it the upstream is broken or hostile. */
 export const maxEventBytes = 4 * 1024 * 1024;

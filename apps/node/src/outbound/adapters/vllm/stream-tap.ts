@@ -1,8 +1,8 @@
 import type { FinishReason, RunFailure, Usage } from '@iop/domain';
+import { excerpt, failureOfErrorObject } from '../http-upstream/upstream-error.ts';
 import { AnswerScanner } from './answer-scanner.ts';
 import { parseRange, toFinishReason, toUsage } from './answer-values.ts';
 import { parseSseEvent } from './sse-event.ts';
-import { excerpt, failureOfErrorObject } from './upstream-error.ts';
 
 /**
  * keep: pass the event on. withhold: it is for us only. done: the answer ended properly, nothing

@@ -12,7 +12,7 @@ import {
   startScriptedUpstream,
 } from '../../../testing/scripted-upstream.ts';
 import { chatSpec } from '../../../testing/specs.ts';
-import { createHostGuard } from './host-guard.ts';
+import { createHostGuard } from '../http-upstream/host-guard.ts';
 import { createVllmAdapter } from './vllm-adapter.ts';
 
 const paced: Play = async (exchange) => {

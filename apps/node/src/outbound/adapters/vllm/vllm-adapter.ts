@@ -1,18 +1,18 @@
 import type { Clock, RunEnd } from '@iop/domain';
 import type { Adapter, Capabilities, Dialect, EventSink, ExecutionSpec } from '@iop/runtime';
-import type { Answer, Settle } from './answer.ts';
-import { ErrorAnswer } from './error-answer.ts';
-import type { HostGuard } from './host-guard.ts';
+import type { Answer, Settle } from '../http-upstream/answer.ts';
+import { ErrorAnswer } from '../http-upstream/error-answer.ts';
+import type { HostGuard } from '../http-upstream/host-guard.ts';
+import { SilenceWatch } from '../http-upstream/silence-watch.ts';
+import { UpstreamCall } from '../http-upstream/upstream-call.ts';
+import { type Headers, one, parseRetryAfter } from '../http-upstream/upstream-error.ts';
+import { fault } from '../http-upstream/upstream-fault.ts';
+import { UpstreamPool } from '../http-upstream/upstream-pool.ts';
 import { JsonAnswer } from './json-answer.ts';
 import { ModelDiscovery } from './model-discovery.ts';
 import { PromptSink } from './prompt-sink.ts';
 import { spliceRequest } from './request-splice.ts';
-import { SilenceWatch } from './silence-watch.ts';
 import { StreamAnswer } from './stream-answer.ts';
-import { UpstreamCall } from './upstream-call.ts';
-import { type Headers, one, parseRetryAfter } from './upstream-error.ts';
-import { fault } from './upstream-fault.ts';
-import { UpstreamPool } from './upstream-pool.ts';
 
 export interface VllmOptions {
   name: string;
@@ -73,7 +73,6 @@ class VllmAdapter implements Adapter {
     this.#watch = new SilenceWatch(deps.clock, options);
     this.#discovery = new ModelDiscovery({
       pool: this.#pool,
-      clock: deps.clock,
       where: this.#where,
       path: `${this.#prefix}/models`,
       headers: [...this.#headers],

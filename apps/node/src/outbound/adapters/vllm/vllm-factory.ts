@@ -9,18 +9,23 @@ import type {
   AdapterSettings,
   Allow,
 } from '../../../ports/adapter-factory.ts';
-import { createHostGuard } from './host-guard.ts';
+import { urlProblems } from '../http-upstream/base-url.ts';
+import { createHostGuard } from '../http-upstream/host-guard.ts';
 import { createVllmAdapter } from './vllm-adapter.ts';
 
 type VllmSettings = Extract<AdapterSettings, { kind: 'vllm' }>;
 
+const exampleUrl = 'http://127.0.0.1:8000/v1';
 const defaults = { connectTimeoutMs: 5_000, firstByteTimeoutMs: 600_000, idleTimeoutMs: 120_000 };
 
 export function createVllmFactory(deps: { clock: Clock }): AdapterFactory {
   return {
     check(configuration, allow) {
       const settings = vllmSettings(configuration);
-      return [...urlProblems(settings.baseUrl, allow), ...keyProblems(settings.apiKeyFile, allow)];
+      return [
+        ...urlProblems(settings.baseUrl, exampleUrl, allow),
+        ...keyProblems(settings.apiKeyFile, allow),
+      ];
     },
     create(configuration, allow) {
       return build(configuration, allow, deps.clock);
@@ -47,25 +52,6 @@ function build(configuration: AdapterConfiguration, allow: Allow, clock: Clock):
 function vllmSettings(configuration: AdapterConfiguration): VllmSettings {
   if (configuration.settings.kind !== 'vllm') throw new TypeError('not a vllm configuration');
   return configuration.settings;
-}
-
-function urlProblems(baseUrl: string, allow: Allow): string[] {
-  const url = URL.parse(baseUrl);
-  if (url === null || (url.protocol !== 'http:' && url.protocol !== 'https:')) {
-    return [`base_url: ${JSON.stringify(baseUrl)} is not a URL like http://127.0.0.1:8000/v1`];
-  }
-  const problems: string[] = [];
-  if (url.username !== '' || url.password !== '') {
-    problems.push(
-      'base_url: holds a user name or a password; put the key in a file and name it in api_key_file',
-    );
-  }
-  if (url.search !== '' || url.hash !== '') problems.push('base_url: must end with its path, without ? or #');
-  if (!createHostGuard(allow.hosts).allows(url.hostname)) {
-    const list = allow.hosts.length === 0 ? 'none' : allow.hosts.join(', ');
-    problems.push(`base_url: host ${url.hostname} is not allowed by node.yaml (allow.hosts: ${list})`);
-  }
-  return problems;
 }
 
 function keyProblems(file: string, allow: Allow): string[] {

@@ -9,7 +9,7 @@ import {
   startScriptedUpstream,
 } from '../../../testing/scripted-upstream.ts';
 import { chatSpec } from '../../../testing/specs.ts';
-import { createHostGuard } from './host-guard.ts';
+import { createHostGuard } from '../http-upstream/host-guard.ts';
 import { createVllmAdapter, type VllmOptions } from './vllm-adapter.ts';
 
 export interface Lab {

@@ -14,7 +14,7 @@ import type { Message } from "@bufbuild/protobuf";
  * Describes the file iop/wire/v1/node.proto.
  */
 export const file_iop_wire_v1_node: GenFile = /*@__PURE__*/
-  fileDesc("ChZpb3Avd2lyZS92MS9ub2RlLnByb3RvEgtpb3Aud2lyZS52MSJ7ChFOb2RlQ29uZmlnUGF5bG9hZBIQCghyZXZpc2lvbhgBIAEoDRIsCghhZGFwdGVycxgCIAMoCzIaLmlvcC53aXJlLnYxLkFkYXB0ZXJDb25maWcSJgoGbGltaXRzGAMgASgLMhYuaW9wLndpcmUudjEuUnVuTGltaXRzIrgBCg1BZGFwdGVyQ29uZmlnEgwKBG5hbWUYASABKAkSEwoLY29uY3VycmVuY3kYAiABKA0SKgoHdGFyZ2V0cxgDIAMoCzIZLmlvcC53aXJlLnYxLlRhcmdldENvbmZpZxInCgRtb2NrGAogASgLMhcuaW9wLndpcmUudjEuTW9ja0NvbmZpZ0gAEicKBHZsbG0YCyABKAsyFy5pb3Aud2lyZS52MS5WbGxtQ29uZmlnSABCBgoEa2luZCJLCgxUYXJnZXRDb25maWcSDAoEbmFtZRgBIAEoCRITCgtjb25jdXJyZW5jeRgCIAEoDRIYChBtb2NrX3NjcmlwdF9qc29uGAogASgJIgwKCk1vY2tDb25maWciiAEKClZsbG1Db25maWcSEAoIYmFzZV91cmwYASABKAkSFAoMYXBpX2tleV9maWxlGAIgASgJEhoKEmNvbm5lY3RfdGltZW91dF9tcxgDIAEoDRIdChVmaXJzdF9ieXRlX3RpbWVvdXRfbXMYBCABKA0SFwoPaWRsZV90aW1lb3V0X21zGAUgASgNIjwKCVJ1bkxpbWl0cxIWCg5zdGFsbF9hZnRlcl9tcxgBIAEoDRIXCg9vcnBoYW5fYWZ0ZXJfbXMYAiABKA0iSAoQTm9kZUNvbmZpZ1Jlc3VsdBIQCghyZXZpc2lvbhgBIAEoDRIQCghhY2NlcHRlZBgCIAEoCBIQCghwcm9ibGVtcxgDIAMoCSKeAwoSTm9kZUNvbW1hbmRSZXF1ZXN0EhIKCmNvbW1hbmRfaWQYASABKAkSOAoMY2FwYWJpbGl0aWVzGAIgASgLMiAuaW9wLndpcmUudjEuQ2FwYWJpbGl0aWVzQ29tbWFuZEgAEiwKBnN0YXR1cxgDIAEoCzIaLmlvcC53aXJlLnYxLlN0YXR1c0NvbW1hbmRIABIwCghzZXNzaW9ucxgEIAEoCzIcLmlvcC53aXJlLnYxLlNlc3Npb25zQ29tbWFuZEgAEkEKEXRlcm1pbmF0ZV9zZXNzaW9uGAUgASgLMiQuaW9wLndpcmUudjEuVGVybWluYXRlU2Vzc2lvbkNvbW1hbmRIABIyCgl0cmFuc3BvcnQYBiABKAsyHS5pb3Aud2lyZS52MS5UcmFuc3BvcnRDb21tYW5kSAASKgoFZHJhaW4YByABKAsyGS5pb3Aud2lyZS52MS5EcmFpbkNvbW1hbmRIABIsCgZyZXN1bWUYCCABKAsyGi5pb3Aud2lyZS52MS5SZXN1bWVDb21tYW5kSABCCQoHY29tbWFuZCIVChNDYXBhYmlsaXRpZXNDb21tYW5kIg8KDVN0YXR1c0NvbW1hbmQiEQoPU2Vzc2lvbnNDb21tYW5kIi0KF1Rlcm1pbmF0ZVNlc3Npb25Db21tYW5kEhIKCnNlc3Npb25faWQYASABKAkiEgoQVHJhbnNwb3J0Q29tbWFuZCIjCgxEcmFpbkNvbW1hbmQSEwoLZGVhZGxpbmVfbXMYASABKA0iDwoNUmVzdW1lQ29tbWFuZCLPAgoTTm9kZUNvbW1hbmRSZXNwb25zZRISCgpjb21tYW5kX2lkGAEgASgJEjcKDGNhcGFiaWxpdGllcxgCIAEoCzIfLmlvcC53aXJlLnYxLkNhcGFiaWxpdGllc1Jlc3VsdEgAEisKBnN0YXR1cxgDIAEoCzIZLmlvcC53aXJlLnYxLlN0YXR1c1Jlc3VsdEgAEi8KCHNlc3Npb25zGAQgASgLMhsuaW9wLndpcmUudjEuU2Vzc2lvbnNSZXN1bHRIABIxCgl0cmFuc3BvcnQYBSABKAsyHC5pb3Aud2lyZS52MS5UcmFuc3BvcnRSZXN1bHRIABInCgRkb25lGAYgASgLMhcuaW9wLndpcmUudjEuRG9uZVJlc3VsdEgAEicKB2ZhaWx1cmUYByABKAsyFC5pb3Aud2lyZS52MS5GYWlsdXJlSABCCAoGcmVzdWx0IgwKCkRvbmVSZXN1bHQiSAoSQ2FwYWJpbGl0aWVzUmVzdWx0EjIKCGFkYXB0ZXJzGAEgAygLMiAuaW9wLndpcmUudjEuQWRhcHRlckNhcGFiaWxpdGllcyK3AQoTQWRhcHRlckNhcGFiaWxpdGllcxIMCgRuYW1lGAEgASgJEgwKBGtpbmQYAiABKAkSDwoHaGVhbHRoeRgDIAEoCBIOCgZkZXRhaWwYBCABKAkSMAoHdGFyZ2V0cxgFIAMoCzIfLmlvcC53aXJlLnYxLlRhcmdldENhcGFiaWxpdGllcxINCgVyZXRyeRgGIAEoCRIQCghzZXNzaW9ucxgHIAEoCRIQCghkaWFsZWN0cxgIIAMoCSI6ChJUYXJnZXRDYXBhYmlsaXRpZXMSDAoEbmFtZRgBIAEoCRIWCg5jb250ZXh0X2xlbmd0aBgCIAEoDSJ4CgxTdGF0dXNSZXN1bHQSFwoPY29uZmlnX3JldmlzaW9uGAEgASgNEhAKCGRyYWluaW5nGAIgASgIEiwKBHJ1bnMYAyADKAsyHi5pb3Aud2lyZS52MS5SdW5JbnZlbnRvcnlFbnRyeRIPCgdyc3Nfa2liGAQgASgNIjwKDlNlc3Npb25zUmVzdWx0EioKCHNlc3Npb25zGAEgAygLMhguaW9wLndpcmUudjEuU2Vzc2lvbkluZm8iQgoLU2Vzc2lvbkluZm8SEgoKc2Vzc2lvbl9pZBgBIAEoCRIPCgdhZGFwdGVyGAIgASgJEg4KBnRhcmdldBgDIAEoCSJFCg9UcmFuc3BvcnRSZXN1bHQSDAoEa2luZBgBIAEoCRINCgVlcG9jaBgCIAEoDRIVCg1yb3VuZF90cmlwX3VzGAMgASgNIo4BCg1FZGdlTm9kZUV2ZW50EkAKFGNhcGFiaWxpdGllc19jaGFuZ2VkGAEgASgLMiAuaW9wLndpcmUudjEuQ2FwYWJpbGl0aWVzQ2hhbmdlZEgAEjIKDWRyYWluX2NoYW5nZWQYAiABKAsyGS5pb3Aud2lyZS52MS5EcmFpbkNoYW5nZWRIAEIHCgVldmVudCJJChNDYXBhYmlsaXRpZXNDaGFuZ2VkEjIKCGFkYXB0ZXJzGAEgAygLMiAuaW9wLndpcmUudjEuQWRhcHRlckNhcGFiaWxpdGllcyIgCgxEcmFpbkNoYW5nZWQSEAoIZHJhaW5pbmcYASABKAhiBnByb3RvMw", [file_iop_wire_v1_run]);
+  fileDesc("ChZpb3Avd2lyZS92MS9ub2RlLnByb3RvEgtpb3Aud2lyZS52MSJ7ChFOb2RlQ29uZmlnUGF5bG9hZBIQCghyZXZpc2lvbhgBIAEoDRIsCghhZGFwdGVycxgCIAMoCzIaLmlvcC53aXJlLnYxLkFkYXB0ZXJDb25maWcSJgoGbGltaXRzGAMgASgLMhYuaW9wLndpcmUudjEuUnVuTGltaXRzIuUBCg1BZGFwdGVyQ29uZmlnEgwKBG5hbWUYASABKAkSEwoLY29uY3VycmVuY3kYAiABKA0SKgoHdGFyZ2V0cxgDIAMoCzIZLmlvcC53aXJlLnYxLlRhcmdldENvbmZpZxInCgRtb2NrGAogASgLMhcuaW9wLndpcmUudjEuTW9ja0NvbmZpZ0gAEicKBHZsbG0YCyABKAsyFy5pb3Aud2lyZS52MS5WbGxtQ29uZmlnSAASKwoGb2xsYW1hGAwgASgLMhkuaW9wLndpcmUudjEuT2xsYW1hQ29uZmlnSABCBgoEa2luZCJLCgxUYXJnZXRDb25maWcSDAoEbmFtZRgBIAEoCRITCgtjb25jdXJyZW5jeRgCIAEoDRIYChBtb2NrX3NjcmlwdF9qc29uGAogASgJIgwKCk1vY2tDb25maWciiAEKClZsbG1Db25maWcSEAoIYmFzZV91cmwYASABKAkSFAoMYXBpX2tleV9maWxlGAIgASgJEhoKEmNvbm5lY3RfdGltZW91dF9tcxgDIAEoDRIdChVmaXJzdF9ieXRlX3RpbWVvdXRfbXMYBCABKA0SFwoPaWRsZV90aW1lb3V0X21zGAUgASgNIqIBCgxPbGxhbWFDb25maWcSEAoIYmFzZV91cmwYASABKAkSGgoSY29ubmVjdF90aW1lb3V0X21zGAIgASgNEhcKD2xvYWRfdGltZW91dF9tcxgDIAEoDRIXCg9pZGxlX3RpbWVvdXRfbXMYBCABKA0SDwoHbnVtX2N0eBgFIAEoDRISCgprZWVwX2FsaXZlGAYgASgJEg0KBXRoaW5rGAcgASgJIjwKCVJ1bkxpbWl0cxIWCg5zdGFsbF9hZnRlcl9tcxgBIAEoDRIXCg9vcnBoYW5fYWZ0ZXJfbXMYAiABKA0iSAoQTm9kZUNvbmZpZ1Jlc3VsdBIQCghyZXZpc2lvbhgBIAEoDRIQCghhY2NlcHRlZBgCIAEoCBIQCghwcm9ibGVtcxgDIAMoCSKeAwoSTm9kZUNvbW1hbmRSZXF1ZXN0EhIKCmNvbW1hbmRfaWQYASABKAkSOAoMY2FwYWJpbGl0aWVzGAIgASgLMiAuaW9wLndpcmUudjEuQ2FwYWJpbGl0aWVzQ29tbWFuZEgAEiwKBnN0YXR1cxgDIAEoCzIaLmlvcC53aXJlLnYxLlN0YXR1c0NvbW1hbmRIABIwCghzZXNzaW9ucxgEIAEoCzIcLmlvcC53aXJlLnYxLlNlc3Npb25zQ29tbWFuZEgAEkEKEXRlcm1pbmF0ZV9zZXNzaW9uGAUgASgLMiQuaW9wLndpcmUudjEuVGVybWluYXRlU2Vzc2lvbkNvbW1hbmRIABIyCgl0cmFuc3BvcnQYBiABKAsyHS5pb3Aud2lyZS52MS5UcmFuc3BvcnRDb21tYW5kSAASKgoFZHJhaW4YByABKAsyGS5pb3Aud2lyZS52MS5EcmFpbkNvbW1hbmRIABIsCgZyZXN1bWUYCCABKAsyGi5pb3Aud2lyZS52MS5SZXN1bWVDb21tYW5kSABCCQoHY29tbWFuZCIVChNDYXBhYmlsaXRpZXNDb21tYW5kIg8KDVN0YXR1c0NvbW1hbmQiEQoPU2Vzc2lvbnNDb21tYW5kIi0KF1Rlcm1pbmF0ZVNlc3Npb25Db21tYW5kEhIKCnNlc3Npb25faWQYASABKAkiEgoQVHJhbnNwb3J0Q29tbWFuZCIjCgxEcmFpbkNvbW1hbmQSEwoLZGVhZGxpbmVfbXMYASABKA0iDwoNUmVzdW1lQ29tbWFuZCLPAgoTTm9kZUNvbW1hbmRSZXNwb25zZRISCgpjb21tYW5kX2lkGAEgASgJEjcKDGNhcGFiaWxpdGllcxgCIAEoCzIfLmlvcC53aXJlLnYxLkNhcGFiaWxpdGllc1Jlc3VsdEgAEisKBnN0YXR1cxgDIAEoCzIZLmlvcC53aXJlLnYxLlN0YXR1c1Jlc3VsdEgAEi8KCHNlc3Npb25zGAQgASgLMhsuaW9wLndpcmUudjEuU2Vzc2lvbnNSZXN1bHRIABIxCgl0cmFuc3BvcnQYBSABKAsyHC5pb3Aud2lyZS52MS5UcmFuc3BvcnRSZXN1bHRIABInCgRkb25lGAYgASgLMhcuaW9wLndpcmUudjEuRG9uZVJlc3VsdEgAEicKB2ZhaWx1cmUYByABKAsyFC5pb3Aud2lyZS52MS5GYWlsdXJlSABCCAoGcmVzdWx0IgwKCkRvbmVSZXN1bHQiSAoSQ2FwYWJpbGl0aWVzUmVzdWx0EjIKCGFkYXB0ZXJzGAEgAygLMiAuaW9wLndpcmUudjEuQWRhcHRlckNhcGFiaWxpdGllcyK3AQoTQWRhcHRlckNhcGFiaWxpdGllcxIMCgRuYW1lGAEgASgJEgwKBGtpbmQYAiABKAkSDwoHaGVhbHRoeRgDIAEoCBIOCgZkZXRhaWwYBCABKAkSMAoHdGFyZ2V0cxgFIAMoCzIfLmlvcC53aXJlLnYxLlRhcmdldENhcGFiaWxpdGllcxINCgVyZXRyeRgGIAEoCRIQCghzZXNzaW9ucxgHIAEoCRIQCghkaWFsZWN0cxgIIAMoCSI6ChJUYXJnZXRDYXBhYmlsaXRpZXMSDAoEbmFtZRgBIAEoCRIWCg5jb250ZXh0X2xlbmd0aBgCIAEoDSJ4CgxTdGF0dXNSZXN1bHQSFwoPY29uZmlnX3JldmlzaW9uGAEgASgNEhAKCGRyYWluaW5nGAIgASgIEiwKBHJ1bnMYAyADKAsyHi5pb3Aud2lyZS52MS5SdW5JbnZlbnRvcnlFbnRyeRIPCgdyc3Nfa2liGAQgASgNIjwKDlNlc3Npb25zUmVzdWx0EioKCHNlc3Npb25zGAEgAygLMhguaW9wLndpcmUudjEuU2Vzc2lvbkluZm8iQgoLU2Vzc2lvbkluZm8SEgoKc2Vzc2lvbl9pZBgBIAEoCRIPCgdhZGFwdGVyGAIgASgJEg4KBnRhcmdldBgDIAEoCSJFCg9UcmFuc3BvcnRSZXN1bHQSDAoEa2luZBgBIAEoCRINCgVlcG9jaBgCIAEoDRIVCg1yb3VuZF90cmlwX3VzGAMgASgNIo4BCg1FZGdlTm9kZUV2ZW50EkAKFGNhcGFiaWxpdGllc19jaGFuZ2VkGAEgASgLMiAuaW9wLndpcmUudjEuQ2FwYWJpbGl0aWVzQ2hhbmdlZEgAEjIKDWRyYWluX2NoYW5nZWQYAiABKAsyGS5pb3Aud2lyZS52MS5EcmFpbkNoYW5nZWRIAEIHCgVldmVudCJJChNDYXBhYmlsaXRpZXNDaGFuZ2VkEjIKCGFkYXB0ZXJzGAEgAygLMiAuaW9wLndpcmUudjEuQWRhcHRlckNhcGFiaWxpdGllcyIgCgxEcmFpbkNoYW5nZWQSEAoIZHJhaW5pbmcYASABKAhiBnByb3RvMw", [file_iop_wire_v1_run]);
 
 /**
  * The Edge's configuration for this Node; sent after Welcome and again at every change.
@@ -83,6 +83,12 @@ export type AdapterConfig = Message<"iop.wire.v1.AdapterConfig"> & {
      */
     value: VllmConfig;
     case: "vllm";
+  } | {
+    /**
+     * @generated from field: iop.wire.v1.OllamaConfig ollama = 12;
+     */
+    value: OllamaConfig;
+    case: "ollama";
   } | { case: undefined; value?: undefined };
 };
 
@@ -183,6 +189,67 @@ export const VllmConfigSchema: GenMessage<VllmConfig> = /*@__PURE__*/
   messageDesc(file_iop_wire_v1_node, 4);
 
 /**
+ * Ollama by its own API.
+ *
+ * @generated from message iop.wire.v1.OllamaConfig
+ */
+export type OllamaConfig = Message<"iop.wire.v1.OllamaConfig"> & {
+  /**
+   * Before /api.
+   *
+   * @generated from field: string base_url = 1;
+   */
+  baseUrl: string;
+
+  /**
+   * @generated from field: uint32 connect_timeout_ms = 2;
+   */
+  connectTimeoutMs: number;
+
+  /**
+   * From request sent to first response byte: queue, loading, reading the prompt.
+   *
+   * @generated from field: uint32 load_timeout_ms = 3;
+   */
+  loadTimeoutMs: number;
+
+  /**
+   * Between two bytes of an answer.
+   *
+   * @generated from field: uint32 idle_timeout_ms = 4;
+   */
+  idleTimeoutMs: number;
+
+  /**
+   * Tokens of prompt and answer; 0: as the server is set up.
+   *
+   * @generated from field: uint32 num_ctx = 5;
+   */
+  numCtx: number;
+
+  /**
+   * "5m", seconds, 0, -1; empty: as the server is set up.
+   *
+   * @generated from field: string keep_alive = 6;
+   */
+  keepAlive: string;
+
+  /**
+   * on, off, low, medium, high, max, for callers that do not say; empty: as the model does by itself.
+   *
+   * @generated from field: string think = 7;
+   */
+  think: string;
+};
+
+/**
+ * Describes the message iop.wire.v1.OllamaConfig.
+ * Use `create(OllamaConfigSchema)` to create a new message.
+ */
+export const OllamaConfigSchema: GenMessage<OllamaConfig> = /*@__PURE__*/
+  messageDesc(file_iop_wire_v1_node, 5);
+
+/**
  * @generated from message iop.wire.v1.RunLimits
  */
 export type RunLimits = Message<"iop.wire.v1.RunLimits"> & {
@@ -206,7 +273,7 @@ export type RunLimits = Message<"iop.wire.v1.RunLimits"> & {
  * Use `create(RunLimitsSchema)` to create a new message.
  */
 export const RunLimitsSchema: GenMessage<RunLimits> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 5);
+  messageDesc(file_iop_wire_v1_node, 6);
 
 /**
  * @generated from message iop.wire.v1.NodeConfigResult
@@ -235,7 +302,7 @@ export type NodeConfigResult = Message<"iop.wire.v1.NodeConfigResult"> & {
  * Use `create(NodeConfigResultSchema)` to create a new message.
  */
 export const NodeConfigResultSchema: GenMessage<NodeConfigResult> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 6);
+  messageDesc(file_iop_wire_v1_node, 7);
 
 /**
  * @generated from message iop.wire.v1.NodeCommandRequest
@@ -299,7 +366,7 @@ export type NodeCommandRequest = Message<"iop.wire.v1.NodeCommandRequest"> & {
  * Use `create(NodeCommandRequestSchema)` to create a new message.
  */
 export const NodeCommandRequestSchema: GenMessage<NodeCommandRequest> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 7);
+  messageDesc(file_iop_wire_v1_node, 8);
 
 /**
  * @generated from message iop.wire.v1.CapabilitiesCommand
@@ -312,7 +379,7 @@ export type CapabilitiesCommand = Message<"iop.wire.v1.CapabilitiesCommand"> & {
  * Use `create(CapabilitiesCommandSchema)` to create a new message.
  */
 export const CapabilitiesCommandSchema: GenMessage<CapabilitiesCommand> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 8);
+  messageDesc(file_iop_wire_v1_node, 9);
 
 /**
  * @generated from message iop.wire.v1.StatusCommand
@@ -325,7 +392,7 @@ export type StatusCommand = Message<"iop.wire.v1.StatusCommand"> & {
  * Use `create(StatusCommandSchema)` to create a new message.
  */
 export const StatusCommandSchema: GenMessage<StatusCommand> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 9);
+  messageDesc(file_iop_wire_v1_node, 10);
 
 /**
  * @generated from message iop.wire.v1.SessionsCommand
@@ -338,7 +405,7 @@ export type SessionsCommand = Message<"iop.wire.v1.SessionsCommand"> & {
  * Use `create(SessionsCommandSchema)` to create a new message.
  */
 export const SessionsCommandSchema: GenMessage<SessionsCommand> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 10);
+  messageDesc(file_iop_wire_v1_node, 11);
 
 /**
  * @generated from message iop.wire.v1.TerminateSessionCommand
@@ -355,7 +422,7 @@ export type TerminateSessionCommand = Message<"iop.wire.v1.TerminateSessionComma
  * Use `create(TerminateSessionCommandSchema)` to create a new message.
  */
 export const TerminateSessionCommandSchema: GenMessage<TerminateSessionCommand> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 11);
+  messageDesc(file_iop_wire_v1_node, 12);
 
 /**
  * @generated from message iop.wire.v1.TransportCommand
@@ -368,7 +435,7 @@ export type TransportCommand = Message<"iop.wire.v1.TransportCommand"> & {
  * Use `create(TransportCommandSchema)` to create a new message.
  */
 export const TransportCommandSchema: GenMessage<TransportCommand> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 12);
+  messageDesc(file_iop_wire_v1_node, 13);
 
 /**
  * Take no new runs; running ones end by themselves until the deadline (0: none), then are cancelled.
@@ -387,7 +454,7 @@ export type DrainCommand = Message<"iop.wire.v1.DrainCommand"> & {
  * Use `create(DrainCommandSchema)` to create a new message.
  */
 export const DrainCommandSchema: GenMessage<DrainCommand> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 13);
+  messageDesc(file_iop_wire_v1_node, 14);
 
 /**
  * @generated from message iop.wire.v1.ResumeCommand
@@ -400,7 +467,7 @@ export type ResumeCommand = Message<"iop.wire.v1.ResumeCommand"> & {
  * Use `create(ResumeCommandSchema)` to create a new message.
  */
 export const ResumeCommandSchema: GenMessage<ResumeCommand> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 14);
+  messageDesc(file_iop_wire_v1_node, 15);
 
 /**
  * @generated from message iop.wire.v1.NodeCommandResponse
@@ -458,7 +525,7 @@ export type NodeCommandResponse = Message<"iop.wire.v1.NodeCommandResponse"> & {
  * Use `create(NodeCommandResponseSchema)` to create a new message.
  */
 export const NodeCommandResponseSchema: GenMessage<NodeCommandResponse> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 15);
+  messageDesc(file_iop_wire_v1_node, 16);
 
 /**
  * @generated from message iop.wire.v1.DoneResult
@@ -471,7 +538,7 @@ export type DoneResult = Message<"iop.wire.v1.DoneResult"> & {
  * Use `create(DoneResultSchema)` to create a new message.
  */
 export const DoneResultSchema: GenMessage<DoneResult> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 16);
+  messageDesc(file_iop_wire_v1_node, 17);
 
 /**
  * @generated from message iop.wire.v1.CapabilitiesResult
@@ -488,7 +555,7 @@ export type CapabilitiesResult = Message<"iop.wire.v1.CapabilitiesResult"> & {
  * Use `create(CapabilitiesResultSchema)` to create a new message.
  */
 export const CapabilitiesResultSchema: GenMessage<CapabilitiesResult> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 17);
+  messageDesc(file_iop_wire_v1_node, 18);
 
 /**
  * @generated from message iop.wire.v1.AdapterCapabilities
@@ -544,7 +611,7 @@ export type AdapterCapabilities = Message<"iop.wire.v1.AdapterCapabilities"> & {
  * Use `create(AdapterCapabilitiesSchema)` to create a new message.
  */
 export const AdapterCapabilitiesSchema: GenMessage<AdapterCapabilities> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 18);
+  messageDesc(file_iop_wire_v1_node, 19);
 
 /**
  * @generated from message iop.wire.v1.TargetCapabilities
@@ -566,7 +633,7 @@ export type TargetCapabilities = Message<"iop.wire.v1.TargetCapabilities"> & {
  * Use `create(TargetCapabilitiesSchema)` to create a new message.
  */
 export const TargetCapabilitiesSchema: GenMessage<TargetCapabilities> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 19);
+  messageDesc(file_iop_wire_v1_node, 20);
 
 /**
  * @generated from message iop.wire.v1.StatusResult
@@ -598,7 +665,7 @@ export type StatusResult = Message<"iop.wire.v1.StatusResult"> & {
  * Use `create(StatusResultSchema)` to create a new message.
  */
 export const StatusResultSchema: GenMessage<StatusResult> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 20);
+  messageDesc(file_iop_wire_v1_node, 21);
 
 /**
  * @generated from message iop.wire.v1.SessionsResult
@@ -615,7 +682,7 @@ export type SessionsResult = Message<"iop.wire.v1.SessionsResult"> & {
  * Use `create(SessionsResultSchema)` to create a new message.
  */
 export const SessionsResultSchema: GenMessage<SessionsResult> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 21);
+  messageDesc(file_iop_wire_v1_node, 22);
 
 /**
  * @generated from message iop.wire.v1.SessionInfo
@@ -642,7 +709,7 @@ export type SessionInfo = Message<"iop.wire.v1.SessionInfo"> & {
  * Use `create(SessionInfoSchema)` to create a new message.
  */
 export const SessionInfoSchema: GenMessage<SessionInfo> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 22);
+  messageDesc(file_iop_wire_v1_node, 23);
 
 /**
  * @generated from message iop.wire.v1.TransportResult
@@ -671,7 +738,7 @@ export type TransportResult = Message<"iop.wire.v1.TransportResult"> & {
  * Use `create(TransportResultSchema)` to create a new message.
  */
 export const TransportResultSchema: GenMessage<TransportResult> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 23);
+  messageDesc(file_iop_wire_v1_node, 24);
 
 /**
  * Something about a link or a Node's life; never a part of a run's events.
@@ -702,7 +769,7 @@ export type EdgeNodeEvent = Message<"iop.wire.v1.EdgeNodeEvent"> & {
  * Use `create(EdgeNodeEventSchema)` to create a new message.
  */
 export const EdgeNodeEventSchema: GenMessage<EdgeNodeEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 24);
+  messageDesc(file_iop_wire_v1_node, 25);
 
 /**
  * The whole list anew, whenever a target appears or goes or health changes.
@@ -721,7 +788,7 @@ export type CapabilitiesChanged = Message<"iop.wire.v1.CapabilitiesChanged"> & {
  * Use `create(CapabilitiesChangedSchema)` to create a new message.
  */
 export const CapabilitiesChangedSchema: GenMessage<CapabilitiesChanged> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 25);
+  messageDesc(file_iop_wire_v1_node, 26);
 
 /**
  * @generated from message iop.wire.v1.DrainChanged
@@ -738,5 +805,5 @@ export type DrainChanged = Message<"iop.wire.v1.DrainChanged"> & {
  * Use `create(DrainChangedSchema)` to create a new message.
  */
 export const DrainChangedSchema: GenMessage<DrainChanged> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 26);
+  messageDesc(file_iop_wire_v1_node, 27);
 

@@ -1,0 +1,56 @@
+import type { UpstreamPool } from './upstream-pool.ts';
+
+export interface Question {
+  method: 'GET' | 'POST';
+  path: string;
+  headers: string[];
+  /** Sent as JSON. */
+  body?: unknown;
+}
+
+export interface Reply {
+  status: number;
+  /** Undefined: it was not JSON. */
+  json: unknown;
+}
+
+const maxReplyBytes = 4 * 1024 * 1024;
+
+/** Asks an upstream about itself: a short question with a short reply, no run. Rejects when none comes. */
+export async function askUpstream(
+  pool: UpstreamPool,
+  question: Question,
+  signal: AbortSignal,
+): Promise<Reply> {
+  const pooled = pool.acquire();
+  const { body, ...request } = question;
+  try {
+    const text = body === undefined ? null : JSON.stringify(body);
+    const answer = await pooled.client.request({ ...request, body: text, signal });
+    const bytes = await readBounded(answer.body, question.path);
+    pool.release(pooled);
+    return { status: answer.statusCode, json: parseJson(bytes) };
+  } catch (error) {
+    pool.discard(pooled);
+    throw error;
+  }
+}
+
+async function readBounded(body: AsyncIterable<Buffer>, path: string): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  let size = 0;
+  for await (const part of body) {
+    size += part.length;
+    if (size > maxReplyBytes) throw new Error(`its answer to ${path} is larger than ${maxReplyBytes} bytes`);
+    parts.push(part);
+  }
+  return Buffer.concat(parts);
+}
+
+function parseJson(bytes: Buffer): unknown {
+  try {
+    return JSON.parse(bytes.toString());
+  } catch {
+    return undefined;
+  }
+}
