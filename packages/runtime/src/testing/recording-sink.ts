@@ -4,7 +4,7 @@ import type { RuntimeEvent } from '../event.ts';
 /** A sink that keeps what it is given and plays a reader with a window. */
 export interface RecordingSink extends EventSink {
   readonly events: readonly RuntimeEvent[];
-  /** Bytes of raw events so far. */
+  /** Bytes of raw events and of text so far. */
   readonly sizeBytes: number;
   /** Events that came after `close`: A3 says that there are none. */
   readonly late: readonly RuntimeEvent[];
@@ -14,7 +14,7 @@ export interface RecordingSink extends EventSink {
   grant(sizeBytes: number): void;
   /** The run has ended: whatever comes now is late. */
   close(): void;
-  /** All raw bytes in order. */
+  /** All raw bytes and text in order. */
   bytes(): Uint8Array;
   text(): string;
   /** Resolves as soon as `condition` holds, checked at every event; rejects after `timeoutMs`. */
@@ -46,7 +46,7 @@ class MemorySink implements RecordingSink {
       return true;
     }
     this.events.push(event);
-    const size = event.kind === 'raw' ? event.bytes.length : 0;
+    const size = bytesOf(event).length;
     this.sizeBytes += size;
     this.#roomBytes -= size;
     const hasRoom = this.#roomBytes > 0;
@@ -76,9 +76,9 @@ class MemorySink implements RecordingSink {
     const whole = new Uint8Array(this.sizeBytes);
     let at = 0;
     for (const event of this.events) {
-      if (event.kind !== 'raw') continue;
-      whole.set(event.bytes, at);
-      at += event.bytes.length;
+      const bytes = bytesOf(event);
+      whole.set(bytes, at);
+      at += bytes.length;
     }
     return whole;
   }
@@ -103,4 +103,13 @@ class MemorySink implements RecordingSink {
       check();
     });
   }
+}
+
+const nothing = new Uint8Array(0);
+const encoder = new TextEncoder();
+
+/** What a caller gets to see of an event, and so what fills its window. */
+function bytesOf(event: RuntimeEvent): Uint8Array {
+  if (event.kind === 'raw') return event.bytes;
+  return event.kind === 'text' ? encoder.encode(event.text) : nothing;
 }
