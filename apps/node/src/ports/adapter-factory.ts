@@ -16,10 +16,13 @@ export interface TargetConfiguration {
   concurrency: number;
   /** mock: the script that plays when a prompt carries none, as JSON; empty: none. */
   mockScriptJson: string;
+  /** cli: the program and how it is called, as JSON. */
+  cliProfileJson?: string;
 }
 
 export type AdapterSettings =
   | { kind: 'mock' }
+  | { kind: 'cli' }
   | {
       kind: 'vllm';
       baseUrl: string;
@@ -41,6 +44,8 @@ export interface Allow {
   directories: readonly string[];
   /** Hosts that may be called. */
   hosts: readonly string[];
+  /** Variables of the Node's own environment that programs may be given; by default none. */
+  environment?: readonly string[];
 }
 
 /** One kind of adapter; the registry is a map of them by kind, filled in `commands/serve.ts`. */
