@@ -69,6 +69,7 @@ const ollamaAdapter = z.strictObject({
     .refine(isHttpUrl, 'expected an address such as http://127.0.0.1:11434, as the Node reaches it')
     .default('http://127.0.0.1:11434')
     .describe('As the Node reaches it, without /api or /v1.'),
+  api_key_file: z.string().min(1).optional().describe('File on the Node that holds the key of the upstream.'),
   concurrency,
   targets: z
     .array(target)

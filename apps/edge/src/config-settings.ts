@@ -56,6 +56,7 @@ function toOllama(
   return {
     kind: 'ollama',
     baseUrl: adapter.base_url,
+    apiKeyFile: adapter.api_key_file ?? '',
     connectTimeoutMs: adapter.connect_timeout,
     loadTimeoutMs: adapter.load_timeout,
     idleTimeoutMs: adapter.idle_timeout,

@@ -11,6 +11,8 @@ import type { Dialect } from './spec.ts';
  */
 export type RuntimeEvent =
   | { kind: 'raw'; dialect: Dialect; bytes: Uint8Array; more: boolean }
+  /** `openai.raw`, once before the first `raw`: what those bytes are. */
+  | { kind: 'head'; contentType: string }
   | { kind: 'text'; text: string }
   | { kind: 'reasoning'; text: string }
   | { kind: 'tool-call'; index: number; id: string; name: string; argumentsJson: string }

@@ -27,7 +27,7 @@ export {
 } from './metrics.ts';
 export { createRunIdSource, randomBytes } from './random.ts';
 export { lockStateDir, type StateLock } from './state/lock.ts';
-export { isRunning, ownProcessIdentity, type ProcessIdentity } from './state/process-identity.ts';
+export { identityOf, isRunning, ownProcessIdentity, type ProcessIdentity } from './state/process-identity.ts';
 export { readSecretFile, writeSecretFile } from './state/secret-file.ts';
 export { openStateDir } from './state/state-dir.ts';
 export { createSystemClock } from './system-clock.ts';

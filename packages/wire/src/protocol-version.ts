@@ -18,6 +18,11 @@ export const protocolHistory: readonly ProtocolRevision[] = [
     schemaHash: '59ec26507796b31baf0d4320dea29717efc5510291c45b4a32a4156fc715e16d',
     change: 'The beginning: handshake, life, runs, Node configuration and commands, operator requests.',
   },
+  {
+    version: 1,
+    schemaHash: '48c6f8b647d673f5d0e68f46c6310c6b2e60755591a6ad6ce88680f3d181c7e7',
+    change: 'Adapters ollama and cli, raw requests with the head of their answer, facts of targets, load.',
+  },
 ];
 
 export const protocolVersion = 1;

@@ -13,7 +13,7 @@ import {
 import { ProtoCursor } from './proto-cursor.ts';
 
 /**
- * RunRequest by hand: after RunEvents the message that every run costs. One with metadata, with a text that is
+ * RunRequest by hand: after RunEvents the message that every run costs. One with metadata or `raw`, with a text that is
  * long or not ASCII, or in another order of fields is left to the generated codec. Same bytes, same
  * values (differential fuzz test).
  */
@@ -104,7 +104,8 @@ function sizeOf(request: RunRequest): number {
 
 function isPlain(request: RunRequest): boolean {
   const { runId, adapter, target, dialect, sessionId, door } = request;
-  if (request.$unknown !== undefined || !isEmpty(request.metadata)) return false;
+  if (request.$unknown !== undefined || request.raw !== undefined) return false;
+  if (!isEmpty(request.metadata)) return false;
   if (!isAscii(runId) || !isAscii(adapter) || !isAscii(target) || !isAscii(dialect)) return false;
   return isAscii(sessionId) && isAscii(door) && hasPlainNumbers(request);
 }

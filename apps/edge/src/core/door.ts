@@ -1,5 +1,5 @@
 import type { CancelCause, RunEnd } from '@iop/domain';
-import type { Dialect, RuntimeEvent } from '@iop/runtime';
+import type { Dialect, RawRequest, RuntimeEvent } from '@iop/runtime';
 
 /** Surfaces through which a run can arrive. */
 export type Door = 'openai' | 'native';
@@ -17,6 +17,8 @@ export interface RunIntent {
   includeUsage: boolean;
   /** Longest life of the run, queueing included; undefined: the Edge's default. */
   deadlineMs?: number;
+  /** Present exactly if `dialect` is `openai.raw`. */
+  raw?: RawRequest;
 }
 
 export type RunSelect =

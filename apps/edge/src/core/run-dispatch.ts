@@ -30,6 +30,7 @@ export function dispatchRun(ctx: RunContext, run: Run, place: Place): void {
       deadlineMs: remainingMs(ctx, run),
       door: run.door,
       configRevision: place.node.acceptedRevision ?? 0,
+      raw: run.raw,
     },
     attempt,
   );

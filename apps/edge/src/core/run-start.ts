@@ -89,6 +89,7 @@ function createRun(
     select: intent.select,
     asked: askedOf(intent.select),
     dialect: intent.dialect,
+    raw: intent.raw,
     stream: intent.stream,
     includeUsage: intent.includeUsage,
     reader,

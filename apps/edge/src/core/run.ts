@@ -10,7 +10,7 @@ import {
   type RunState,
   type Usage,
 } from '@iop/domain';
-import type { Dialect } from '@iop/runtime';
+import type { Dialect, RawRequest } from '@iop/runtime';
 import type { RunRecord, RunRecords } from '../ports/run-records.ts';
 import type { Admission } from './admission.ts';
 import type { Attempt, AttemptHandlers } from './attempt.ts';
@@ -30,6 +30,7 @@ export interface Run {
   /** What was asked for, for people. */
   readonly asked: string;
   readonly dialect: Dialect;
+  readonly raw: RawRequest | undefined;
   readonly stream: boolean;
   readonly includeUsage: boolean;
   readonly reader: RunReader;

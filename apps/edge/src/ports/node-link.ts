@@ -1,5 +1,5 @@
 import type { CancelCause, RunEnd } from '@iop/domain';
-import type { Dialect, RetryBoundary, RuntimeEvent, SessionKind } from '@iop/runtime';
+import type { Dialect, RawRequest, RetryBoundary, RuntimeEvent, SessionKind, TargetInfo } from '@iop/runtime';
 
 /**
  * What the core asks of the connection to one Node. The object belongs to the Node's name and outlives
@@ -44,6 +44,8 @@ export interface RunOrder extends AttemptRef {
   deadlineMs: number;
   door: string;
   configRevision: number;
+  /** Present exactly if `dialect` is `openai.raw`. */
+  raw?: RawRequest | undefined;
 }
 
 /** What happens to one dispatched attempt. Called synchronously, in order; nothing after `end` or `broken`. */
@@ -97,10 +99,15 @@ export interface TargetSettings {
   concurrency: number;
   /** mock: the script that is played when a prompt carries none. */
   mockScriptJson?: string;
+  /** cli: the program and how it is called. */
+  cliProfileJson?: string;
+  /** vllm: whether the upstream is asked for a stream; undefined: as the caller asks. */
+  forceStream?: boolean;
 }
 
 export type AdapterOptions =
   | { kind: 'mock' }
+  | { kind: 'cli' }
   | {
       kind: 'vllm';
       /** Up to and including /v1. */
@@ -115,6 +122,8 @@ export type AdapterOptions =
       kind: 'ollama';
       /** Before `/api`. */
       baseUrl: string;
+      /** Empty: no key. */
+      apiKeyFile: string;
       /** 0 in any of these: the Node's default. */
       connectTimeoutMs: number;
       loadTimeoutMs: number;
@@ -133,7 +142,7 @@ export interface AdapterCapabilities {
   kind: string;
   healthy: boolean;
   detail: string;
-  targets: readonly { name: string; contextLength?: number }[];
+  targets: readonly TargetInfo[];
   retry: RetryBoundary;
   sessions: SessionKind;
   dialects: readonly string[];

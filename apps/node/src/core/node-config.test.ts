@@ -65,8 +65,8 @@ describe('Node: configuration', () => {
         }),
         adapterConfiguration('t', {
           targets: [
-            { name: 'a', concurrency: 0, mockScriptJson: '' },
-            { name: 'a', concurrency: 0, mockScriptJson: '' },
+            { name: 'a', concurrency: 0, mockScriptJson: '', cliProfileJson: '' },
+            { name: 'a', concurrency: 0, mockScriptJson: '', cliProfileJson: '' },
           ],
         }),
       ),
@@ -118,7 +118,7 @@ describe('Node: concurrency', () => {
 
   it('bounds each target for itself', () => {
     const { node, start } = createNodeFixture();
-    const targets = [{ name: 'small', concurrency: 1, mockScriptJson: '' }];
+    const targets = [{ name: 'small', concurrency: 1, mockScriptJson: '', cliProfileJson: '' }];
     node.onConfig(config(2, adapterConfiguration('mock', { targets })));
     start({ target: 'small' });
     assert.equal(start({ target: 'small' }).channel.ended.kind, 'failed');

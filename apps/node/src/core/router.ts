@@ -29,7 +29,8 @@ function resolve(registry: AdapterRegistry, request: RunRequest, body: Uint8Arra
     const message = `adapter ${adapter} does not take ${dialect || 'a request without dialect'}; it takes ${takes}`;
     return { kind: 'refused', failure: failure('unsupported', 'adapter.dialect', message) };
   }
-  const { runId, attempt, stream, includeUsage } = request;
-  const spec = { runId, attempt, adapter, target, dialect, body, stream, includeUsage };
+  const { runId, attempt, stream, includeUsage, raw } = request;
+  const spec: ExecutionSpec = { runId, attempt, adapter, target, dialect, body, stream, includeUsage };
+  if (raw !== undefined) spec.raw = raw;
   return { kind: 'resolved', spec, instance };
 }

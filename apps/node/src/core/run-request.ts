@@ -1,4 +1,5 @@
 import type { CancelCause, RunEnd, RunFailure } from '@iop/domain';
+import type { RawRequest } from '@iop/runtime';
 
 /** A dispatched attempt, as the Edge hands it over. */
 export interface RunRequest {
@@ -17,6 +18,8 @@ export interface RunRequest {
   /** Time it may take from now; 0: no limit. */
   deadlineMs: number;
   door: string;
+  /** Present exactly if `dialect` is `openai.raw`. */
+  raw?: RawRequest;
 }
 
 /**

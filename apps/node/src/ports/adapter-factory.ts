@@ -16,10 +16,15 @@ export interface TargetConfiguration {
   concurrency: number;
   /** mock: the script that plays when a prompt carries none, as JSON; empty: none. */
   mockScriptJson: string;
+  /** cli: the program and how it is called, as JSON; empty: none. */
+  cliProfileJson: string;
+  /** vllm: whether the upstream is asked for a stream; undefined: as the caller asks. */
+  forceStream?: boolean;
 }
 
 export type AdapterSettings =
   | { kind: 'mock' }
+  | { kind: 'cli' }
   | {
       kind: 'vllm';
       baseUrl: string;
@@ -34,6 +39,8 @@ export type AdapterSettings =
       kind: 'ollama';
       /** Before `/api`. */
       baseUrl: string;
+      /** A file on this Node; empty: no key. */
+      apiKeyFile: string;
       /** 0: the adapter's own default, for all three. */
       connectTimeoutMs: number;
       loadTimeoutMs: number;
@@ -56,6 +63,8 @@ export interface Allow {
   directories: readonly string[];
   /** Hosts that may be called. */
   hosts: readonly string[];
+  /** Variables of the Node's own environment that programs may be given; by default none. */
+  environment?: readonly string[];
 }
 
 /** One kind of adapter; the registry is a map of them by kind, filled in `commands/serve.ts`. */

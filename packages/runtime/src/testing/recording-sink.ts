@@ -4,7 +4,7 @@ import type { RuntimeEvent } from '../event.ts';
 /** A sink that keeps what it is given and plays a reader with a window. */
 export interface RecordingSink extends EventSink {
   readonly events: readonly RuntimeEvent[];
-  /** Bytes of raw events and UTF-16 units of texts so far; what the window is measured in. */
+  /** Bytes of raw events and of text so far. */
   readonly sizeBytes: number;
   /** Events that came after `close`: A3 says that there are none. */
   readonly late: readonly RuntimeEvent[];
@@ -14,7 +14,7 @@ export interface RecordingSink extends EventSink {
   grant(sizeBytes: number): void;
   /** The run has ended: whatever comes now is late. */
   close(): void;
-  /** All raw bytes in order. */
+  /** All raw bytes and text in order. */
   bytes(): Uint8Array;
   text(): string;
   /** Resolves as soon as `condition` holds, checked at every event; rejects after `timeoutMs`. */
@@ -46,7 +46,7 @@ class MemorySink implements RecordingSink {
       return true;
     }
     this.events.push(event);
-    const size = sizeOf(event);
+    const size = bytesOf(event).length;
     this.sizeBytes += size;
     this.#roomBytes -= size;
     const hasRoom = this.#roomBytes > 0;
@@ -73,12 +73,12 @@ class MemorySink implements RecordingSink {
   }
 
   bytes(): Uint8Array {
-    const pieces = this.events.flatMap((event) => (event.kind === 'raw' ? [event.bytes] : []));
-    const whole = new Uint8Array(pieces.reduce((size, piece) => size + piece.length, 0));
+    const whole = new Uint8Array(this.sizeBytes);
     let at = 0;
-    for (const piece of pieces) {
-      whole.set(piece, at);
-      at += piece.length;
+    for (const event of this.events) {
+      const bytes = bytesOf(event);
+      whole.set(bytes, at);
+      at += bytes.length;
     }
     return whole;
   }
@@ -105,8 +105,12 @@ class MemorySink implements RecordingSink {
   }
 }
 
-function sizeOf(event: RuntimeEvent): number {
-  if (event.kind === 'raw') return event.bytes.length;
-  if (event.kind === 'text' || event.kind === 'reasoning') return event.text.length;
-  return event.kind === 'tool-call' ? event.argumentsJson.length : 0;
+const nothing = new Uint8Array(0);
+const encoder = new TextEncoder();
+
+/** What a caller gets to see of an event, and so what fills its window. */
+function bytesOf(event: RuntimeEvent): Uint8Array {
+  if (event.kind === 'raw') return event.bytes;
+  if (event.kind === 'text' || event.kind === 'reasoning') return encoder.encode(event.text);
+  return event.kind === 'tool-call' ? encoder.encode(event.argumentsJson) : nothing;
 }

@@ -10,7 +10,12 @@ export interface ProcessIdentity {
 }
 
 export function ownProcessIdentity(): ProcessIdentity {
-  return { pid: process.pid, startedAt: startOf(process.pid) ?? '' };
+  return identityOf(process.pid);
+}
+
+/** Of a process that is known to be there; one that has just gone has an empty start. */
+export function identityOf(pid: number): ProcessIdentity {
+  return { pid, startedAt: startOf(pid) ?? '' };
 }
 
 /** Whether that very process still runs; a zombie does not. */

@@ -13,6 +13,8 @@ export function toRuntimeEvent({ kind }: RunEvent): RuntimeEvent | undefined {
 
 function toOther(kind: RunEvent['kind']): RuntimeEvent | undefined {
   switch (kind.case) {
+    case 'head':
+      return { kind: 'head', contentType: kind.value.contentType };
     case 'text':
     case 'reasoning':
       return { kind: kind.case, text: kind.value.text };

@@ -1,5 +1,18 @@
-import type { RetryBoundary, SessionKind } from '@iop/runtime';
-import { type RunInventoryEntry, RunState, type AdapterCapabilities as WireCapabilities } from '@iop/wire';
+import {
+  factNames,
+  type RetryBoundary,
+  type SessionKind,
+  type TargetFact,
+  type TargetInfo,
+} from '@iop/runtime';
+import {
+  FactSource,
+  type RunInventoryEntry,
+  RunState,
+  type TargetCapabilities,
+  type AdapterCapabilities as WireCapabilities,
+  type TargetFact as WireFact,
+} from '@iop/wire';
 import type { AdapterCapabilities, HeldByNode } from '../../ports/node-link.ts';
 
 export function toCapabilities(wire: WireCapabilities): AdapterCapabilities {
@@ -9,15 +22,25 @@ export function toCapabilities(wire: WireCapabilities): AdapterCapabilities {
     kind,
     healthy,
     detail,
-    targets: wire.targets.map((target) =>
-      target.contextLength === 0
-        ? { name: target.name }
-        : { name: target.name, contextLength: target.contextLength },
-    ),
+    targets: wire.targets.map(toTarget),
     retry: toRetry(wire.retry),
     sessions: toSessions(wire.sessions),
     dialects,
   };
+}
+
+function toTarget({ name, contextLength, facts }: TargetCapabilities): TargetInfo {
+  const target: TargetInfo = { name };
+  if (contextLength > 0) target.contextLength = contextLength;
+  if (facts.length > 0) target.facts = facts.flatMap(toFact);
+  return target;
+}
+
+/** What a newer Node knows of that this version has no name for is left out. */
+function toFact({ name, holds, source }: WireFact): TargetFact[] {
+  const known = factNames.find((each) => each === name);
+  if (known === undefined) return [];
+  return [{ name: known, holds, source: source === FactSource.MEASURED ? 'measured' : 'declared' }];
 }
 
 export function toHeld(entry: RunInventoryEntry): HeldByNode {

@@ -2,12 +2,16 @@ import type { LinkMessage } from '@iop/link';
 import {
   type AdapterConfig,
   AdapterConfigSchema,
+  CliConfigSchema,
   create,
+  ForceStream,
   MockConfigSchema,
   NodeConfigPayloadSchema,
   OllamaConfigSchema,
+  RawRequestSchema,
   RunClass,
   RunLimitsSchema,
+  type RunRequest,
   TargetConfigSchema,
   VllmConfigSchema,
 } from '@iop/wire';
@@ -21,28 +25,27 @@ import type {
 
 export function toRunRequest(order: RunOrder, part: { body: Uint8Array; windowBytes: number }): LinkMessage {
   // written out instead of created: this is the hot path
-  return {
-    case: 'runRequest',
-    value: {
-      $typeName: 'iop.wire.v1.RunRequest',
-      runId: order.runId,
-      attempt: order.attempt,
-      runClass: RunClass.ATTACHED,
-      adapter: order.adapter,
-      target: order.target,
-      dialect: order.dialect,
-      stream: order.stream,
-      includeUsage: order.includeUsage,
-      body: part.body,
-      bodySize: order.body.length,
-      eventCredit: part.windowBytes,
-      deadlineMs: order.deadlineMs,
-      sessionId: '',
-      door: order.door,
-      metadata: {},
-      configRevision: order.configRevision,
-    },
+  const value: RunRequest = {
+    $typeName: 'iop.wire.v1.RunRequest',
+    runId: order.runId,
+    attempt: order.attempt,
+    runClass: RunClass.ATTACHED,
+    adapter: order.adapter,
+    target: order.target,
+    dialect: order.dialect,
+    stream: order.stream,
+    includeUsage: order.includeUsage,
+    body: part.body,
+    bodySize: order.body.length,
+    eventCredit: part.windowBytes,
+    deadlineMs: order.deadlineMs,
+    sessionId: '',
+    door: order.door,
+    metadata: {},
+    configRevision: order.configRevision,
   };
+  if (order.raw !== undefined) value.raw = create(RawRequestSchema, order.raw);
+  return { case: 'runRequest', value };
 }
 
 export function toConfigPayload(config: NodeConfig): LinkMessage {
@@ -68,12 +71,20 @@ function toAdapterConfig({ name, concurrency, targets, options }: AdapterSetting
   });
 }
 
-function toTargetConfig({ name, concurrency, mockScriptJson }: TargetSettings) {
-  return create(TargetConfigSchema, { name, concurrency, mockScriptJson: mockScriptJson ?? '' });
+function toTargetConfig(target: TargetSettings) {
+  const { name, concurrency, mockScriptJson = '', cliProfileJson = '' } = target;
+  const forceStream = toForceStream(target.forceStream);
+  return create(TargetConfigSchema, { name, concurrency, mockScriptJson, cliProfileJson, forceStream });
+}
+
+function toForceStream(isForced: boolean | undefined): ForceStream {
+  if (isForced === undefined) return ForceStream.UNSPECIFIED;
+  return isForced ? ForceStream.ALWAYS : ForceStream.NEVER;
 }
 
 function toKind(options: AdapterOptions): AdapterConfig['kind'] {
   if (options.kind === 'mock') return { case: 'mock', value: create(MockConfigSchema) };
+  if (options.kind === 'cli') return { case: 'cli', value: create(CliConfigSchema) };
   if (options.kind === 'ollama') {
     const { kind, ...values } = options;
     return { case: kind, value: create(OllamaConfigSchema, values) };

@@ -10,6 +10,7 @@ const bytes = new Uint8Array([0, 1, 255]);
 /** One of each kind: a new kind does not compile until it is here. */
 const examples: { [K in RuntimeEventKind]: Extract<RuntimeEvent, { kind: K }> } = {
   raw: { kind: 'raw', dialect: 'openai.chat', bytes, more: true },
+  head: { kind: 'head', contentType: 'audio/mpeg' },
   text: { kind: 'text', text: 'hé' },
   reasoning: { kind: 'reasoning', text: 'so' },
   'tool-call': { kind: 'tool-call', index: 2, id: 'c', name: 'f', argumentsJson: '{}' },

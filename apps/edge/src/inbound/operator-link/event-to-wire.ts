@@ -2,6 +2,7 @@ import type { RuntimeEvent } from '@iop/runtime';
 import {
   ArtifactEventSchema,
   create,
+  HeadEventSchema,
   LogEventSchema,
   LogStream,
   PermissionRequestEventSchema,
@@ -32,6 +33,7 @@ const encoders: Encoders = {
     case: 'raw',
     value: create(RawEventSchema, { dialect, data, more }),
   }),
+  head: ({ contentType }) => ({ case: 'head', value: create(HeadEventSchema, { contentType }) }),
   text: ({ text }) => ({ case: 'text', value: create(TextEventSchema, { text }) }),
   reasoning: ({ text }) => ({ case: 'reasoning', value: create(ReasoningEventSchema, { text }) }),
   'tool-call': ({ kind, ...fields }) => ({ case: 'toolCall', value: create(ToolCallEventSchema, fields) }),

@@ -1,6 +1,10 @@
-import type { AdapterConfig, NodeConfigPayload } from '@iop/wire';
+import { type AdapterConfig, ForceStream, type NodeConfigPayload, type TargetConfig } from '@iop/wire';
 import { defaultLimits, type NodeConfiguration } from '../../core/configuration.ts';
-import type { AdapterConfiguration, AdapterSettings } from '../../ports/adapter-factory.ts';
+import type {
+  AdapterConfiguration,
+  AdapterSettings,
+  TargetConfiguration,
+} from '../../ports/adapter-factory.ts';
 
 export type ReadConfig =
   | { kind: 'configuration'; configuration: NodeConfiguration }
@@ -25,27 +29,41 @@ export function fromWireConfig(payload: NodeConfigPayload): ReadConfig {
 }
 
 function toAdapter(adapter: AdapterConfig, settings: AdapterSettings): AdapterConfiguration {
-  const targets = adapter.targets.map(({ name, concurrency, mockScriptJson }) => ({
-    name,
-    concurrency,
-    mockScriptJson,
-  }));
+  const targets = adapter.targets.map(toTarget);
   return { name: adapter.name, concurrency: adapter.concurrency, targets, settings };
 }
+
+function toTarget({
+  name,
+  concurrency,
+  mockScriptJson,
+  cliProfileJson,
+  forceStream,
+}: TargetConfig): TargetConfiguration {
+  const isForced = forceStreams.get(forceStream);
+  const target = { name, concurrency, mockScriptJson, cliProfileJson };
+  return isForced === undefined ? target : { ...target, forceStream: isForced };
+}
+
+const forceStreams: ReadonlyMap<ForceStream, boolean> = new Map([
+  [ForceStream.ALWAYS, true],
+  [ForceStream.NEVER, false],
+]);
 
 function toSettings({ kind }: AdapterConfig): AdapterSettings | undefined {
   switch (kind.case) {
     case 'mock':
-      return { kind: 'mock' };
+    case 'cli':
+      return { kind: kind.case };
     case 'vllm': {
       const { baseUrl, apiKeyFile, connectTimeoutMs, firstByteTimeoutMs, idleTimeoutMs } = kind.value;
       return { kind: 'vllm', baseUrl, apiKeyFile, connectTimeoutMs, firstByteTimeoutMs, idleTimeoutMs };
     }
     case 'ollama': {
-      const { baseUrl, connectTimeoutMs, loadTimeoutMs, idleTimeoutMs, numCtx, keepAlive, think } =
-        kind.value;
+      const { baseUrl, apiKeyFile, connectTimeoutMs, loadTimeoutMs, idleTimeoutMs } = kind.value;
+      const { numCtx, keepAlive, think } = kind.value;
       const times = { connectTimeoutMs, loadTimeoutMs, idleTimeoutMs };
-      return { kind: 'ollama', baseUrl, ...times, numCtx, keepAlive, think };
+      return { kind: 'ollama', baseUrl, apiKeyFile, ...times, numCtx, keepAlive, think };
     }
     default:
       return undefined;

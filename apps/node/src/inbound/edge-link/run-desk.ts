@@ -188,7 +188,7 @@ export class RunDesk {
 
 function toCoreRequest(request: RunRequest): CoreRequest {
   const { runId, attempt, adapter, target, dialect, stream, includeUsage, deadlineMs, door } = request;
-  return {
+  const core: CoreRequest = {
     runId,
     attempt,
     runClass: request.runClass === RunClass.DETACHED ? 'detached' : 'attached',
@@ -202,4 +202,6 @@ function toCoreRequest(request: RunRequest): CoreRequest {
     deadlineMs,
     door,
   };
+  if (request.raw !== undefined) core.raw = { path: request.raw.path, contentType: request.raw.contentType };
+  return core;
 }

@@ -2,6 +2,7 @@ import type { RuntimeEvent } from '@iop/runtime';
 import {
   ArtifactEventSchema,
   create,
+  HeadEventSchema,
   LogEventSchema,
   LogStream,
   PermissionRequestEventSchema,
@@ -37,6 +38,8 @@ type TypedEvent = Exclude<RuntimeEvent, { kind: 'raw' }>;
 
 function toWireKind(event: TypedEvent): RunEvent['kind'] {
   switch (event.kind) {
+    case 'head':
+      return { case: 'head', value: create(HeadEventSchema, { contentType: event.contentType }) };
     case 'text':
       return { case: 'text', value: create(TextEventSchema, { text: event.text }) };
     case 'reasoning':
@@ -57,7 +60,10 @@ function toWireKind(event: TypedEvent): RunEvent['kind'] {
   }
 }
 
-type ActivityEvent = Exclude<TypedEvent, { kind: 'text' | 'reasoning' | 'tool-call' | 'usage' | 'log' }>;
+type ActivityEvent = Exclude<
+  TypedEvent,
+  { kind: 'head' | 'text' | 'reasoning' | 'tool-call' | 'usage' | 'log' }
+>;
 
 function toActivityKind(event: ActivityEvent): RunEvent['kind'] {
   switch (event.kind) {

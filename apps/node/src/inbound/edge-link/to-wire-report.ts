@@ -1,8 +1,12 @@
+import type { TargetInfo } from '@iop/runtime';
 import {
   type AdapterCapabilities,
   AdapterCapabilitiesSchema,
   create,
+  FactSource,
+  type TargetCapabilities,
   TargetCapabilitiesSchema,
+  TargetFactSchema,
 } from '@iop/wire';
 import type { AdapterReport } from '../../core/adapter-report.ts';
 
@@ -16,9 +20,17 @@ export function toWireReports(reports: readonly AdapterReport[]): AdapterCapabil
       retry,
       sessions,
       dialects: [...dialects],
-      targets: targets.map((target) =>
-        create(TargetCapabilitiesSchema, { name: target.name, contextLength: target.contextLength ?? 0 }),
-      ),
+      targets: targets.map(toWireTarget),
     }),
   );
 }
+
+function toWireTarget({ name, contextLength = 0, facts = [] }: TargetInfo): TargetCapabilities {
+  return create(TargetCapabilitiesSchema, {
+    name,
+    contextLength,
+    facts: facts.map((fact) => create(TargetFactSchema, { ...fact, source: factSources[fact.source] })),
+  });
+}
+
+const factSources = { declared: FactSource.DECLARED, measured: FactSource.MEASURED } as const;

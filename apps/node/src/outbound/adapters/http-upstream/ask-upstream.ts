@@ -3,7 +3,7 @@ import type { UpstreamPool } from './upstream-pool.ts';
 export interface Question {
   method: 'GET' | 'POST';
   path: string;
-  headers: string[];
+  headers: readonly string[];
   /** Sent as JSON. */
   body?: unknown;
 }
@@ -26,7 +26,8 @@ export async function askUpstream(
   const { body, ...request } = question;
   try {
     const text = body === undefined ? null : JSON.stringify(body);
-    const answer = await pooled.client.request({ ...request, body: text, signal });
+    const headers = [...request.headers];
+    const answer = await pooled.client.request({ ...request, headers, body: text, signal });
     const bytes = await readBounded(answer.body, question.path);
     pool.release(pooled);
     return { status: answer.statusCode, json: parseJson(bytes) };

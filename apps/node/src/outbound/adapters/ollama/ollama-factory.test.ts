@@ -11,7 +11,7 @@ function configuration(
   values: Partial<Extract<AdapterSettings, { kind: 'ollama' }>> = {},
 ): AdapterConfiguration {
   const times = { connectTimeoutMs: 0, loadTimeoutMs: 0, idleTimeoutMs: 0 };
-  const options = { numCtx: 0, keepAlive: '', think: '' };
+  const options = { apiKeyFile: '', numCtx: 0, keepAlive: '', think: '' };
   const settings = {
     kind: 'ollama',
     baseUrl: 'http://127.0.0.1:11434/',

@@ -41,7 +41,7 @@ export function createOllamaFactory(deps: { clock: Clock }): AdapterFactory {
   };
 }
 
-const thinks: ReadonlyMap<string, Think | undefined> = new Map([
+const thinks: ReadonlyMap<string, Think | undefined> = new Map<string, Think | undefined>([
   ['', undefined],
   ['off', false],
   ['on', true],

@@ -31,7 +31,7 @@ export interface VllmDeps {
   hosts: HostGuard;
 }
 
-const paths: Readonly<Record<Dialect, string>> = {
+const paths: Readonly<Record<Exclude<Dialect, 'openai.raw'>, string>> = {
   'openai.chat': '/chat/completions',
   'openai.completions': '/completions',
   'openai.embeddings': '/embeddings',
@@ -103,7 +103,7 @@ class VllmAdapter implements Adapter {
       { pool: this.#pool, clock: this.#clock, watch: this.#watch, where: this.#where },
       {
         request: {
-          path: this.#prefix + paths[spec.dialect],
+          path: this.#prefix + pathOf(spec),
           headers: [...this.#headers, 'x-request-id', spec.runId],
           body: request.body,
         },
@@ -132,6 +132,10 @@ class VllmAdapter implements Adapter {
     const tap = { where, choices: choicesToWaitFor(reading), withholdUsage: !spec.includeUsage };
     return new StreamAnswer({ dialect: spec.dialect, tap, sink, settle });
   }
+}
+
+function pathOf({ dialect, raw }: ExecutionSpec): string {
+  return dialect === 'openai.raw' ? `/${raw?.path}` : paths[dialect];
 }
 
 interface Reading {

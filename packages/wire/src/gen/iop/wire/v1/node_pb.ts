@@ -4,17 +4,17 @@
 // @generated from file iop/wire/v1/node.proto (package iop.wire.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
 import type { Failure, RunInventoryEntry } from "./run_pb.ts";
 import { file_iop_wire_v1_run } from "./run_pb.ts";
-import type { Message } from "@bufbuild/protobuf";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file iop/wire/v1/node.proto.
  */
 export const file_iop_wire_v1_node: GenFile = /*@__PURE__*/
-  fileDesc("ChZpb3Avd2lyZS92MS9ub2RlLnByb3RvEgtpb3Aud2lyZS52MSJ7ChFOb2RlQ29uZmlnUGF5bG9hZBIQCghyZXZpc2lvbhgBIAEoDRIsCghhZGFwdGVycxgCIAMoCzIaLmlvcC53aXJlLnYxLkFkYXB0ZXJDb25maWcSJgoGbGltaXRzGAMgASgLMhYuaW9wLndpcmUudjEuUnVuTGltaXRzIuUBCg1BZGFwdGVyQ29uZmlnEgwKBG5hbWUYASABKAkSEwoLY29uY3VycmVuY3kYAiABKA0SKgoHdGFyZ2V0cxgDIAMoCzIZLmlvcC53aXJlLnYxLlRhcmdldENvbmZpZxInCgRtb2NrGAogASgLMhcuaW9wLndpcmUudjEuTW9ja0NvbmZpZ0gAEicKBHZsbG0YCyABKAsyFy5pb3Aud2lyZS52MS5WbGxtQ29uZmlnSAASKwoGb2xsYW1hGAwgASgLMhkuaW9wLndpcmUudjEuT2xsYW1hQ29uZmlnSABCBgoEa2luZCJLCgxUYXJnZXRDb25maWcSDAoEbmFtZRgBIAEoCRITCgtjb25jdXJyZW5jeRgCIAEoDRIYChBtb2NrX3NjcmlwdF9qc29uGAogASgJIgwKCk1vY2tDb25maWciiAEKClZsbG1Db25maWcSEAoIYmFzZV91cmwYASABKAkSFAoMYXBpX2tleV9maWxlGAIgASgJEhoKEmNvbm5lY3RfdGltZW91dF9tcxgDIAEoDRIdChVmaXJzdF9ieXRlX3RpbWVvdXRfbXMYBCABKA0SFwoPaWRsZV90aW1lb3V0X21zGAUgASgNIqIBCgxPbGxhbWFDb25maWcSEAoIYmFzZV91cmwYASABKAkSGgoSY29ubmVjdF90aW1lb3V0X21zGAIgASgNEhcKD2xvYWRfdGltZW91dF9tcxgDIAEoDRIXCg9pZGxlX3RpbWVvdXRfbXMYBCABKA0SDwoHbnVtX2N0eBgFIAEoDRISCgprZWVwX2FsaXZlGAYgASgJEg0KBXRoaW5rGAcgASgJIjwKCVJ1bkxpbWl0cxIWCg5zdGFsbF9hZnRlcl9tcxgBIAEoDRIXCg9vcnBoYW5fYWZ0ZXJfbXMYAiABKA0iSAoQTm9kZUNvbmZpZ1Jlc3VsdBIQCghyZXZpc2lvbhgBIAEoDRIQCghhY2NlcHRlZBgCIAEoCBIQCghwcm9ibGVtcxgDIAMoCSKeAwoSTm9kZUNvbW1hbmRSZXF1ZXN0EhIKCmNvbW1hbmRfaWQYASABKAkSOAoMY2FwYWJpbGl0aWVzGAIgASgLMiAuaW9wLndpcmUudjEuQ2FwYWJpbGl0aWVzQ29tbWFuZEgAEiwKBnN0YXR1cxgDIAEoCzIaLmlvcC53aXJlLnYxLlN0YXR1c0NvbW1hbmRIABIwCghzZXNzaW9ucxgEIAEoCzIcLmlvcC53aXJlLnYxLlNlc3Npb25zQ29tbWFuZEgAEkEKEXRlcm1pbmF0ZV9zZXNzaW9uGAUgASgLMiQuaW9wLndpcmUudjEuVGVybWluYXRlU2Vzc2lvbkNvbW1hbmRIABIyCgl0cmFuc3BvcnQYBiABKAsyHS5pb3Aud2lyZS52MS5UcmFuc3BvcnRDb21tYW5kSAASKgoFZHJhaW4YByABKAsyGS5pb3Aud2lyZS52MS5EcmFpbkNvbW1hbmRIABIsCgZyZXN1bWUYCCABKAsyGi5pb3Aud2lyZS52MS5SZXN1bWVDb21tYW5kSABCCQoHY29tbWFuZCIVChNDYXBhYmlsaXRpZXNDb21tYW5kIg8KDVN0YXR1c0NvbW1hbmQiEQoPU2Vzc2lvbnNDb21tYW5kIi0KF1Rlcm1pbmF0ZVNlc3Npb25Db21tYW5kEhIKCnNlc3Npb25faWQYASABKAkiEgoQVHJhbnNwb3J0Q29tbWFuZCIjCgxEcmFpbkNvbW1hbmQSEwoLZGVhZGxpbmVfbXMYASABKA0iDwoNUmVzdW1lQ29tbWFuZCLPAgoTTm9kZUNvbW1hbmRSZXNwb25zZRISCgpjb21tYW5kX2lkGAEgASgJEjcKDGNhcGFiaWxpdGllcxgCIAEoCzIfLmlvcC53aXJlLnYxLkNhcGFiaWxpdGllc1Jlc3VsdEgAEisKBnN0YXR1cxgDIAEoCzIZLmlvcC53aXJlLnYxLlN0YXR1c1Jlc3VsdEgAEi8KCHNlc3Npb25zGAQgASgLMhsuaW9wLndpcmUudjEuU2Vzc2lvbnNSZXN1bHRIABIxCgl0cmFuc3BvcnQYBSABKAsyHC5pb3Aud2lyZS52MS5UcmFuc3BvcnRSZXN1bHRIABInCgRkb25lGAYgASgLMhcuaW9wLndpcmUudjEuRG9uZVJlc3VsdEgAEicKB2ZhaWx1cmUYByABKAsyFC5pb3Aud2lyZS52MS5GYWlsdXJlSABCCAoGcmVzdWx0IgwKCkRvbmVSZXN1bHQiSAoSQ2FwYWJpbGl0aWVzUmVzdWx0EjIKCGFkYXB0ZXJzGAEgAygLMiAuaW9wLndpcmUudjEuQWRhcHRlckNhcGFiaWxpdGllcyK3AQoTQWRhcHRlckNhcGFiaWxpdGllcxIMCgRuYW1lGAEgASgJEgwKBGtpbmQYAiABKAkSDwoHaGVhbHRoeRgDIAEoCBIOCgZkZXRhaWwYBCABKAkSMAoHdGFyZ2V0cxgFIAMoCzIfLmlvcC53aXJlLnYxLlRhcmdldENhcGFiaWxpdGllcxINCgVyZXRyeRgGIAEoCRIQCghzZXNzaW9ucxgHIAEoCRIQCghkaWFsZWN0cxgIIAMoCSI6ChJUYXJnZXRDYXBhYmlsaXRpZXMSDAoEbmFtZRgBIAEoCRIWCg5jb250ZXh0X2xlbmd0aBgCIAEoDSJ4CgxTdGF0dXNSZXN1bHQSFwoPY29uZmlnX3JldmlzaW9uGAEgASgNEhAKCGRyYWluaW5nGAIgASgIEiwKBHJ1bnMYAyADKAsyHi5pb3Aud2lyZS52MS5SdW5JbnZlbnRvcnlFbnRyeRIPCgdyc3Nfa2liGAQgASgNIjwKDlNlc3Npb25zUmVzdWx0EioKCHNlc3Npb25zGAEgAygLMhguaW9wLndpcmUudjEuU2Vzc2lvbkluZm8iQgoLU2Vzc2lvbkluZm8SEgoKc2Vzc2lvbl9pZBgBIAEoCRIPCgdhZGFwdGVyGAIgASgJEg4KBnRhcmdldBgDIAEoCSJFCg9UcmFuc3BvcnRSZXN1bHQSDAoEa2luZBgBIAEoCRINCgVlcG9jaBgCIAEoDRIVCg1yb3VuZF90cmlwX3VzGAMgASgNIo4BCg1FZGdlTm9kZUV2ZW50EkAKFGNhcGFiaWxpdGllc19jaGFuZ2VkGAEgASgLMiAuaW9wLndpcmUudjEuQ2FwYWJpbGl0aWVzQ2hhbmdlZEgAEjIKDWRyYWluX2NoYW5nZWQYAiABKAsyGS5pb3Aud2lyZS52MS5EcmFpbkNoYW5nZWRIAEIHCgVldmVudCJJChNDYXBhYmlsaXRpZXNDaGFuZ2VkEjIKCGFkYXB0ZXJzGAEgAygLMiAuaW9wLndpcmUudjEuQWRhcHRlckNhcGFiaWxpdGllcyIgCgxEcmFpbkNoYW5nZWQSEAoIZHJhaW5pbmcYASABKAhiBnByb3RvMw", [file_iop_wire_v1_run]);
+  fileDesc("ChZpb3Avd2lyZS92MS9ub2RlLnByb3RvEgtpb3Aud2lyZS52MSJ7ChFOb2RlQ29uZmlnUGF5bG9hZBIQCghyZXZpc2lvbhgBIAEoDRIsCghhZGFwdGVycxgCIAMoCzIaLmlvcC53aXJlLnYxLkFkYXB0ZXJDb25maWcSJgoGbGltaXRzGAMgASgLMhYuaW9wLndpcmUudjEuUnVuTGltaXRzIowCCg1BZGFwdGVyQ29uZmlnEgwKBG5hbWUYASABKAkSEwoLY29uY3VycmVuY3kYAiABKA0SKgoHdGFyZ2V0cxgDIAMoCzIZLmlvcC53aXJlLnYxLlRhcmdldENvbmZpZxInCgRtb2NrGAogASgLMhcuaW9wLndpcmUudjEuTW9ja0NvbmZpZ0gAEicKBHZsbG0YCyABKAsyFy5pb3Aud2lyZS52MS5WbGxtQ29uZmlnSAASKwoGb2xsYW1hGAwgASgLMhkuaW9wLndpcmUudjEuT2xsYW1hQ29uZmlnSAASJQoDY2xpGA0gASgLMhYuaW9wLndpcmUudjEuQ2xpQ29uZmlnSABCBgoEa2luZCKVAQoMVGFyZ2V0Q29uZmlnEgwKBG5hbWUYASABKAkSEwoLY29uY3VycmVuY3kYAiABKA0SGAoQbW9ja19zY3JpcHRfanNvbhgKIAEoCRIYChBjbGlfcHJvZmlsZV9qc29uGAsgASgJEi4KDGZvcmNlX3N0cmVhbRgMIAEoDjIYLmlvcC53aXJlLnYxLkZvcmNlU3RyZWFtIgwKCk1vY2tDb25maWciiAEKClZsbG1Db25maWcSEAoIYmFzZV91cmwYASABKAkSFAoMYXBpX2tleV9maWxlGAIgASgJEhoKEmNvbm5lY3RfdGltZW91dF9tcxgDIAEoDRIdChVmaXJzdF9ieXRlX3RpbWVvdXRfbXMYBCABKA0SFwoPaWRsZV90aW1lb3V0X21zGAUgASgNIrgBCgxPbGxhbWFDb25maWcSEAoIYmFzZV91cmwYASABKAkSGgoSY29ubmVjdF90aW1lb3V0X21zGAIgASgNEhcKD2xvYWRfdGltZW91dF9tcxgDIAEoDRIXCg9pZGxlX3RpbWVvdXRfbXMYBCABKA0SDwoHbnVtX2N0eBgFIAEoDRISCgprZWVwX2FsaXZlGAYgASgJEg0KBXRoaW5rGAcgASgJEhQKDGFwaV9rZXlfZmlsZRgIIAEoCSILCglDbGlDb25maWciPAoJUnVuTGltaXRzEhYKDnN0YWxsX2FmdGVyX21zGAEgASgNEhcKD29ycGhhbl9hZnRlcl9tcxgCIAEoDSJIChBOb2RlQ29uZmlnUmVzdWx0EhAKCHJldmlzaW9uGAEgASgNEhAKCGFjY2VwdGVkGAIgASgIEhAKCHByb2JsZW1zGAMgAygJIp4DChJOb2RlQ29tbWFuZFJlcXVlc3QSEgoKY29tbWFuZF9pZBgBIAEoCRI4CgxjYXBhYmlsaXRpZXMYAiABKAsyIC5pb3Aud2lyZS52MS5DYXBhYmlsaXRpZXNDb21tYW5kSAASLAoGc3RhdHVzGAMgASgLMhouaW9wLndpcmUudjEuU3RhdHVzQ29tbWFuZEgAEjAKCHNlc3Npb25zGAQgASgLMhwuaW9wLndpcmUudjEuU2Vzc2lvbnNDb21tYW5kSAASQQoRdGVybWluYXRlX3Nlc3Npb24YBSABKAsyJC5pb3Aud2lyZS52MS5UZXJtaW5hdGVTZXNzaW9uQ29tbWFuZEgAEjIKCXRyYW5zcG9ydBgGIAEoCzIdLmlvcC53aXJlLnYxLlRyYW5zcG9ydENvbW1hbmRIABIqCgVkcmFpbhgHIAEoCzIZLmlvcC53aXJlLnYxLkRyYWluQ29tbWFuZEgAEiwKBnJlc3VtZRgIIAEoCzIaLmlvcC53aXJlLnYxLlJlc3VtZUNvbW1hbmRIAEIJCgdjb21tYW5kIhUKE0NhcGFiaWxpdGllc0NvbW1hbmQiDwoNU3RhdHVzQ29tbWFuZCIRCg9TZXNzaW9uc0NvbW1hbmQiLQoXVGVybWluYXRlU2Vzc2lvbkNvbW1hbmQSEgoKc2Vzc2lvbl9pZBgBIAEoCSISChBUcmFuc3BvcnRDb21tYW5kIiMKDERyYWluQ29tbWFuZBITCgtkZWFkbGluZV9tcxgBIAEoDSIPCg1SZXN1bWVDb21tYW5kIs8CChNOb2RlQ29tbWFuZFJlc3BvbnNlEhIKCmNvbW1hbmRfaWQYASABKAkSNwoMY2FwYWJpbGl0aWVzGAIgASgLMh8uaW9wLndpcmUudjEuQ2FwYWJpbGl0aWVzUmVzdWx0SAASKwoGc3RhdHVzGAMgASgLMhkuaW9wLndpcmUudjEuU3RhdHVzUmVzdWx0SAASLwoIc2Vzc2lvbnMYBCABKAsyGy5pb3Aud2lyZS52MS5TZXNzaW9uc1Jlc3VsdEgAEjEKCXRyYW5zcG9ydBgFIAEoCzIcLmlvcC53aXJlLnYxLlRyYW5zcG9ydFJlc3VsdEgAEicKBGRvbmUYBiABKAsyFy5pb3Aud2lyZS52MS5Eb25lUmVzdWx0SAASJwoHZmFpbHVyZRgHIAEoCzIULmlvcC53aXJlLnYxLkZhaWx1cmVIAEIICgZyZXN1bHQiDAoKRG9uZVJlc3VsdCJIChJDYXBhYmlsaXRpZXNSZXN1bHQSMgoIYWRhcHRlcnMYASADKAsyIC5pb3Aud2lyZS52MS5BZGFwdGVyQ2FwYWJpbGl0aWVzIrcBChNBZGFwdGVyQ2FwYWJpbGl0aWVzEgwKBG5hbWUYASABKAkSDAoEa2luZBgCIAEoCRIPCgdoZWFsdGh5GAMgASgIEg4KBmRldGFpbBgEIAEoCRIwCgd0YXJnZXRzGAUgAygLMh8uaW9wLndpcmUudjEuVGFyZ2V0Q2FwYWJpbGl0aWVzEg0KBXJldHJ5GAYgASgJEhAKCHNlc3Npb25zGAcgASgJEhAKCGRpYWxlY3RzGAggAygJImIKElRhcmdldENhcGFiaWxpdGllcxIMCgRuYW1lGAEgASgJEhYKDmNvbnRleHRfbGVuZ3RoGAIgASgNEiYKBWZhY3RzGAMgAygLMhcuaW9wLndpcmUudjEuVGFyZ2V0RmFjdCJSCgpUYXJnZXRGYWN0EgwKBG5hbWUYASABKAkSDQoFaG9sZHMYAiABKAgSJwoGc291cmNlGAMgASgOMhcuaW9wLndpcmUudjEuRmFjdFNvdXJjZSJmCgtBZGFwdGVyTG9hZBIPCgdhZGFwdGVyGAEgASgJEg8KB3J1bm5pbmcYAiABKA0SDwoHd2FpdGluZxgDIAEoDRIWCgljYWNoZV91c2UYBCABKAJIAIgBAUIMCgpfY2FjaGVfdXNlIngKDFN0YXR1c1Jlc3VsdBIXCg9jb25maWdfcmV2aXNpb24YASABKA0SEAoIZHJhaW5pbmcYAiABKAgSLAoEcnVucxgDIAMoCzIeLmlvcC53aXJlLnYxLlJ1bkludmVudG9yeUVudHJ5Eg8KB3Jzc19raWIYBCABKA0iPAoOU2Vzc2lvbnNSZXN1bHQSKgoIc2Vzc2lvbnMYASADKAsyGC5pb3Aud2lyZS52MS5TZXNzaW9uSW5mbyJCCgtTZXNzaW9uSW5mbxISCgpzZXNzaW9uX2lkGAEgASgJEg8KB2FkYXB0ZXIYAiABKAkSDgoGdGFyZ2V0GAMgASgJIkUKD1RyYW5zcG9ydFJlc3VsdBIMCgRraW5kGAEgASgJEg0KBWVwb2NoGAIgASgNEhUKDXJvdW5kX3RyaXBfdXMYAyABKA0iwAEKDUVkZ2VOb2RlRXZlbnQSQAoUY2FwYWJpbGl0aWVzX2NoYW5nZWQYASABKAsyIC5pb3Aud2lyZS52MS5DYXBhYmlsaXRpZXNDaGFuZ2VkSAASMgoNZHJhaW5fY2hhbmdlZBgCIAEoCzIZLmlvcC53aXJlLnYxLkRyYWluQ2hhbmdlZEgAEjAKDGxvYWRfY2hhbmdlZBgDIAEoCzIYLmlvcC53aXJlLnYxLkxvYWRDaGFuZ2VkSABCBwoFZXZlbnQiSQoTQ2FwYWJpbGl0aWVzQ2hhbmdlZBIyCghhZGFwdGVycxgBIAMoCzIgLmlvcC53aXJlLnYxLkFkYXB0ZXJDYXBhYmlsaXRpZXMiIAoMRHJhaW5DaGFuZ2VkEhAKCGRyYWluaW5nGAEgASgIIjkKC0xvYWRDaGFuZ2VkEioKCGFkYXB0ZXJzGAEgAygLMhguaW9wLndpcmUudjEuQWRhcHRlckxvYWQqXAoLRm9yY2VTdHJlYW0SHAoYRk9SQ0VfU1RSRUFNX1VOU1BFQ0lGSUVEEAASFwoTRk9SQ0VfU1RSRUFNX0FMV0FZUxABEhYKEkZPUkNFX1NUUkVBTV9ORVZFUhACKl0KCkZhY3RTb3VyY2USGwoXRkFDVF9TT1VSQ0VfVU5TUEVDSUZJRUQQABIYChRGQUNUX1NPVVJDRV9ERUNMQVJFRBABEhgKFEZBQ1RfU09VUkNFX01FQVNVUkVEEAJiBnByb3RvMw", [file_iop_wire_v1_run]);
 
 /**
  * The Edge's configuration for this Node; sent after Welcome and again at every change.
@@ -89,6 +89,12 @@ export type AdapterConfig = Message<"iop.wire.v1.AdapterConfig"> & {
      */
     value: OllamaConfig;
     case: "ollama";
+  } | {
+    /**
+     * @generated from field: iop.wire.v1.CliConfig cli = 13;
+     */
+    value: CliConfig;
+    case: "cli";
   } | { case: undefined; value?: undefined };
 };
 
@@ -119,6 +125,20 @@ export type TargetConfig = Message<"iop.wire.v1.TargetConfig"> & {
    * @generated from field: string mock_script_json = 10;
    */
   mockScriptJson: string;
+
+  /**
+   * cli: the program, how it is called, how its output is read, as JSON.
+   *
+   * @generated from field: string cli_profile_json = 11;
+   */
+  cliProfileJson: string;
+
+  /**
+   * vllm: ask the upstream for whole answers or for streams, whatever the caller wants.
+   *
+   * @generated from field: iop.wire.v1.ForceStream force_stream = 12;
+   */
+  forceStream: ForceStream;
 };
 
 /**
@@ -240,6 +260,13 @@ export type OllamaConfig = Message<"iop.wire.v1.OllamaConfig"> & {
    * @generated from field: string think = 7;
    */
   think: string;
+
+  /**
+   * A file on the Node that holds the upstream's key; inside node.yaml's allowed directories.
+   *
+   * @generated from field: string api_key_file = 8;
+   */
+  apiKeyFile: string;
 };
 
 /**
@@ -248,6 +275,21 @@ export type OllamaConfig = Message<"iop.wire.v1.OllamaConfig"> & {
  */
 export const OllamaConfigSchema: GenMessage<OllamaConfig> = /*@__PURE__*/
   messageDesc(file_iop_wire_v1_node, 5);
+
+/**
+ * Programs and CLI agents; each target is a profile.
+ *
+ * @generated from message iop.wire.v1.CliConfig
+ */
+export type CliConfig = Message<"iop.wire.v1.CliConfig"> & {
+};
+
+/**
+ * Describes the message iop.wire.v1.CliConfig.
+ * Use `create(CliConfigSchema)` to create a new message.
+ */
+export const CliConfigSchema: GenMessage<CliConfig> = /*@__PURE__*/
+  messageDesc(file_iop_wire_v1_node, 6);
 
 /**
  * @generated from message iop.wire.v1.RunLimits
@@ -273,7 +315,7 @@ export type RunLimits = Message<"iop.wire.v1.RunLimits"> & {
  * Use `create(RunLimitsSchema)` to create a new message.
  */
 export const RunLimitsSchema: GenMessage<RunLimits> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 6);
+  messageDesc(file_iop_wire_v1_node, 7);
 
 /**
  * @generated from message iop.wire.v1.NodeConfigResult
@@ -302,7 +344,7 @@ export type NodeConfigResult = Message<"iop.wire.v1.NodeConfigResult"> & {
  * Use `create(NodeConfigResultSchema)` to create a new message.
  */
 export const NodeConfigResultSchema: GenMessage<NodeConfigResult> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 7);
+  messageDesc(file_iop_wire_v1_node, 8);
 
 /**
  * @generated from message iop.wire.v1.NodeCommandRequest
@@ -366,7 +408,7 @@ export type NodeCommandRequest = Message<"iop.wire.v1.NodeCommandRequest"> & {
  * Use `create(NodeCommandRequestSchema)` to create a new message.
  */
 export const NodeCommandRequestSchema: GenMessage<NodeCommandRequest> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 8);
+  messageDesc(file_iop_wire_v1_node, 9);
 
 /**
  * @generated from message iop.wire.v1.CapabilitiesCommand
@@ -379,7 +421,7 @@ export type CapabilitiesCommand = Message<"iop.wire.v1.CapabilitiesCommand"> & {
  * Use `create(CapabilitiesCommandSchema)` to create a new message.
  */
 export const CapabilitiesCommandSchema: GenMessage<CapabilitiesCommand> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 9);
+  messageDesc(file_iop_wire_v1_node, 10);
 
 /**
  * @generated from message iop.wire.v1.StatusCommand
@@ -392,7 +434,7 @@ export type StatusCommand = Message<"iop.wire.v1.StatusCommand"> & {
  * Use `create(StatusCommandSchema)` to create a new message.
  */
 export const StatusCommandSchema: GenMessage<StatusCommand> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 10);
+  messageDesc(file_iop_wire_v1_node, 11);
 
 /**
  * @generated from message iop.wire.v1.SessionsCommand
@@ -405,7 +447,7 @@ export type SessionsCommand = Message<"iop.wire.v1.SessionsCommand"> & {
  * Use `create(SessionsCommandSchema)` to create a new message.
  */
 export const SessionsCommandSchema: GenMessage<SessionsCommand> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 11);
+  messageDesc(file_iop_wire_v1_node, 12);
 
 /**
  * @generated from message iop.wire.v1.TerminateSessionCommand
@@ -422,7 +464,7 @@ export type TerminateSessionCommand = Message<"iop.wire.v1.TerminateSessionComma
  * Use `create(TerminateSessionCommandSchema)` to create a new message.
  */
 export const TerminateSessionCommandSchema: GenMessage<TerminateSessionCommand> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 12);
+  messageDesc(file_iop_wire_v1_node, 13);
 
 /**
  * @generated from message iop.wire.v1.TransportCommand
@@ -435,7 +477,7 @@ export type TransportCommand = Message<"iop.wire.v1.TransportCommand"> & {
  * Use `create(TransportCommandSchema)` to create a new message.
  */
 export const TransportCommandSchema: GenMessage<TransportCommand> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 13);
+  messageDesc(file_iop_wire_v1_node, 14);
 
 /**
  * Take no new runs; running ones end by themselves until the deadline (0: none), then are cancelled.
@@ -454,7 +496,7 @@ export type DrainCommand = Message<"iop.wire.v1.DrainCommand"> & {
  * Use `create(DrainCommandSchema)` to create a new message.
  */
 export const DrainCommandSchema: GenMessage<DrainCommand> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 14);
+  messageDesc(file_iop_wire_v1_node, 15);
 
 /**
  * @generated from message iop.wire.v1.ResumeCommand
@@ -467,7 +509,7 @@ export type ResumeCommand = Message<"iop.wire.v1.ResumeCommand"> & {
  * Use `create(ResumeCommandSchema)` to create a new message.
  */
 export const ResumeCommandSchema: GenMessage<ResumeCommand> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 15);
+  messageDesc(file_iop_wire_v1_node, 16);
 
 /**
  * @generated from message iop.wire.v1.NodeCommandResponse
@@ -525,7 +567,7 @@ export type NodeCommandResponse = Message<"iop.wire.v1.NodeCommandResponse"> & {
  * Use `create(NodeCommandResponseSchema)` to create a new message.
  */
 export const NodeCommandResponseSchema: GenMessage<NodeCommandResponse> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 16);
+  messageDesc(file_iop_wire_v1_node, 17);
 
 /**
  * @generated from message iop.wire.v1.DoneResult
@@ -538,7 +580,7 @@ export type DoneResult = Message<"iop.wire.v1.DoneResult"> & {
  * Use `create(DoneResultSchema)` to create a new message.
  */
 export const DoneResultSchema: GenMessage<DoneResult> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 17);
+  messageDesc(file_iop_wire_v1_node, 18);
 
 /**
  * @generated from message iop.wire.v1.CapabilitiesResult
@@ -555,7 +597,7 @@ export type CapabilitiesResult = Message<"iop.wire.v1.CapabilitiesResult"> & {
  * Use `create(CapabilitiesResultSchema)` to create a new message.
  */
 export const CapabilitiesResultSchema: GenMessage<CapabilitiesResult> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 18);
+  messageDesc(file_iop_wire_v1_node, 19);
 
 /**
  * @generated from message iop.wire.v1.AdapterCapabilities
@@ -611,7 +653,7 @@ export type AdapterCapabilities = Message<"iop.wire.v1.AdapterCapabilities"> & {
  * Use `create(AdapterCapabilitiesSchema)` to create a new message.
  */
 export const AdapterCapabilitiesSchema: GenMessage<AdapterCapabilities> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 19);
+  messageDesc(file_iop_wire_v1_node, 20);
 
 /**
  * @generated from message iop.wire.v1.TargetCapabilities
@@ -626,6 +668,13 @@ export type TargetCapabilities = Message<"iop.wire.v1.TargetCapabilities"> & {
    * @generated from field: uint32 context_length = 2;
    */
   contextLength: number;
+
+  /**
+   * At most one of each name; what is missing is not known.
+   *
+   * @generated from field: repeated iop.wire.v1.TargetFact facts = 3;
+   */
+  facts: TargetFact[];
 };
 
 /**
@@ -633,7 +682,72 @@ export type TargetCapabilities = Message<"iop.wire.v1.TargetCapabilities"> & {
  * Use `create(TargetCapabilitiesSchema)` to create a new message.
  */
 export const TargetCapabilitiesSchema: GenMessage<TargetCapabilities> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 20);
+  messageDesc(file_iop_wire_v1_node, 21);
+
+/**
+ * @generated from message iop.wire.v1.TargetFact
+ */
+export type TargetFact = Message<"iop.wire.v1.TargetFact"> & {
+  /**
+   * chat, completions, embeddings, tools, stream-tools, usage-in-stream, reasoning, images
+   *
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * @generated from field: bool holds = 2;
+   */
+  holds: boolean;
+
+  /**
+   * @generated from field: iop.wire.v1.FactSource source = 3;
+   */
+  source: FactSource;
+};
+
+/**
+ * Describes the message iop.wire.v1.TargetFact.
+ * Use `create(TargetFactSchema)` to create a new message.
+ */
+export const TargetFactSchema: GenMessage<TargetFact> = /*@__PURE__*/
+  messageDesc(file_iop_wire_v1_node, 22);
+
+/**
+ * How busy the upstream of an adapter is, callers of others included.
+ *
+ * @generated from message iop.wire.v1.AdapterLoad
+ */
+export type AdapterLoad = Message<"iop.wire.v1.AdapterLoad"> & {
+  /**
+   * @generated from field: string adapter = 1;
+   */
+  adapter: string;
+
+  /**
+   * @generated from field: uint32 running = 2;
+   */
+  running: number;
+
+  /**
+   * @generated from field: uint32 waiting = 3;
+   */
+  waiting: number;
+
+  /**
+   * Share of the cache in use, 0 to 1; missing: it does not say.
+   *
+   * @generated from field: optional float cache_use = 4;
+   */
+  cacheUse?: number | undefined;
+};
+
+/**
+ * Describes the message iop.wire.v1.AdapterLoad.
+ * Use `create(AdapterLoadSchema)` to create a new message.
+ */
+export const AdapterLoadSchema: GenMessage<AdapterLoad> = /*@__PURE__*/
+  messageDesc(file_iop_wire_v1_node, 23);
 
 /**
  * @generated from message iop.wire.v1.StatusResult
@@ -665,7 +779,7 @@ export type StatusResult = Message<"iop.wire.v1.StatusResult"> & {
  * Use `create(StatusResultSchema)` to create a new message.
  */
 export const StatusResultSchema: GenMessage<StatusResult> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 21);
+  messageDesc(file_iop_wire_v1_node, 24);
 
 /**
  * @generated from message iop.wire.v1.SessionsResult
@@ -682,7 +796,7 @@ export type SessionsResult = Message<"iop.wire.v1.SessionsResult"> & {
  * Use `create(SessionsResultSchema)` to create a new message.
  */
 export const SessionsResultSchema: GenMessage<SessionsResult> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 22);
+  messageDesc(file_iop_wire_v1_node, 25);
 
 /**
  * @generated from message iop.wire.v1.SessionInfo
@@ -709,7 +823,7 @@ export type SessionInfo = Message<"iop.wire.v1.SessionInfo"> & {
  * Use `create(SessionInfoSchema)` to create a new message.
  */
 export const SessionInfoSchema: GenMessage<SessionInfo> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 23);
+  messageDesc(file_iop_wire_v1_node, 26);
 
 /**
  * @generated from message iop.wire.v1.TransportResult
@@ -738,7 +852,7 @@ export type TransportResult = Message<"iop.wire.v1.TransportResult"> & {
  * Use `create(TransportResultSchema)` to create a new message.
  */
 export const TransportResultSchema: GenMessage<TransportResult> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 24);
+  messageDesc(file_iop_wire_v1_node, 27);
 
 /**
  * Something about a link or a Node's life; never a part of a run's events.
@@ -761,6 +875,12 @@ export type EdgeNodeEvent = Message<"iop.wire.v1.EdgeNodeEvent"> & {
      */
     value: DrainChanged;
     case: "drainChanged";
+  } | {
+    /**
+     * @generated from field: iop.wire.v1.LoadChanged load_changed = 3;
+     */
+    value: LoadChanged;
+    case: "loadChanged";
   } | { case: undefined; value?: undefined };
 };
 
@@ -769,7 +889,7 @@ export type EdgeNodeEvent = Message<"iop.wire.v1.EdgeNodeEvent"> & {
  * Use `create(EdgeNodeEventSchema)` to create a new message.
  */
 export const EdgeNodeEventSchema: GenMessage<EdgeNodeEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 25);
+  messageDesc(file_iop_wire_v1_node, 28);
 
 /**
  * The whole list anew, whenever a target appears or goes or health changes.
@@ -788,7 +908,7 @@ export type CapabilitiesChanged = Message<"iop.wire.v1.CapabilitiesChanged"> & {
  * Use `create(CapabilitiesChangedSchema)` to create a new message.
  */
 export const CapabilitiesChangedSchema: GenMessage<CapabilitiesChanged> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 26);
+  messageDesc(file_iop_wire_v1_node, 29);
 
 /**
  * @generated from message iop.wire.v1.DrainChanged
@@ -805,5 +925,96 @@ export type DrainChanged = Message<"iop.wire.v1.DrainChanged"> & {
  * Use `create(DrainChangedSchema)` to create a new message.
  */
 export const DrainChangedSchema: GenMessage<DrainChanged> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_node, 27);
+  messageDesc(file_iop_wire_v1_node, 30);
+
+/**
+ * Only adapters whose upstream says how busy it is; at most once a second.
+ *
+ * @generated from message iop.wire.v1.LoadChanged
+ */
+export type LoadChanged = Message<"iop.wire.v1.LoadChanged"> & {
+  /**
+   * @generated from field: repeated iop.wire.v1.AdapterLoad adapters = 1;
+   */
+  adapters: AdapterLoad[];
+};
+
+/**
+ * Describes the message iop.wire.v1.LoadChanged.
+ * Use `create(LoadChangedSchema)` to create a new message.
+ */
+export const LoadChangedSchema: GenMessage<LoadChanged> = /*@__PURE__*/
+  messageDesc(file_iop_wire_v1_node, 31);
+
+/**
+ * For upstreams whose tool parsers only work one way.
+ *
+ * @generated from enum iop.wire.v1.ForceStream
+ */
+export const ForceStream = {
+  /**
+   * As the caller asks.
+   *
+   * @generated from enum value: FORCE_STREAM_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: FORCE_STREAM_ALWAYS = 1;
+   */
+  ALWAYS: 1,
+
+  /**
+   * @generated from enum value: FORCE_STREAM_NEVER = 2;
+   */
+  NEVER: 2,
+} as const;
+
+/**
+ * For upstreams whose tool parsers only work one way.
+ *
+ * @generated from enum iop.wire.v1.ForceStream
+ */
+export type ForceStream = (typeof ForceStream)[keyof typeof ForceStream] | UnknownEnum;
+
+/**
+ * Describes the enum iop.wire.v1.ForceStream.
+ */
+export const ForceStreamSchema: GenEnum<ForceStream> = /*@__PURE__*/
+  enumDesc(file_iop_wire_v1_node, 0);
+
+/**
+ * @generated from enum iop.wire.v1.FactSource
+ */
+export const FactSource = {
+  /**
+   * @generated from enum value: FACT_SOURCE_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * The upstream says so.
+   *
+   * @generated from enum value: FACT_SOURCE_DECLARED = 1;
+   */
+  DECLARED: 1,
+
+  /**
+   * A run showed it.
+   *
+   * @generated from enum value: FACT_SOURCE_MEASURED = 2;
+   */
+  MEASURED: 2,
+} as const;
+
+/**
+ * @generated from enum iop.wire.v1.FactSource
+ */
+export type FactSource = (typeof FactSource)[keyof typeof FactSource] | UnknownEnum;
+
+/**
+ * Describes the enum iop.wire.v1.FactSource.
+ */
+export const FactSourceSchema: GenEnum<FactSource> = /*@__PURE__*/
+  enumDesc(file_iop_wire_v1_node, 1);
 

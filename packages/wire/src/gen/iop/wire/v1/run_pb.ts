@@ -13,7 +13,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file iop/wire/v1/run.proto.
  */
 export const file_iop_wire_v1_run: GenFile = /*@__PURE__*/
-  fileDesc("ChVpb3Avd2lyZS92MS9ydW4ucHJvdG8SC2lvcC53aXJlLnYxIqEDCgpSdW5SZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEigKCXJ1bl9jbGFzcxgDIAEoDjIVLmlvcC53aXJlLnYxLlJ1bkNsYXNzEg8KB2FkYXB0ZXIYBCABKAkSDgoGdGFyZ2V0GAUgASgJEg8KB2RpYWxlY3QYBiABKAkSDgoGc3RyZWFtGAcgASgIEhUKDWluY2x1ZGVfdXNhZ2UYCCABKAgSDAoEYm9keRgJIAEoDBIRCglib2R5X3NpemUYCiABKA0SFAoMZXZlbnRfY3JlZGl0GAsgASgNEhMKC2RlYWRsaW5lX21zGAwgASgNEhIKCnNlc3Npb25faWQYDSABKAkSDAoEZG9vchgOIAEoCRI3CghtZXRhZGF0YRgPIAMoCzIlLmlvcC53aXJlLnYxLlJ1blJlcXVlc3QuTWV0YWRhdGFFbnRyeRIXCg9jb25maWdfcmV2aXNpb24YECABKA0aLwoNTWV0YWRhdGFFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIkgKB1J1bkJvZHkSDgoGcnVuX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SDgoGb2Zmc2V0GAMgASgNEgwKBGRhdGEYBCABKAwiLgoLUnVuQWNjZXB0ZWQSDgoGcnVuX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0iZgoJUnVuRXZlbnRzEg4KBnJ1bl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEhEKCWZpcnN0X3NlcRgDIAEoDRIlCgZldmVudHMYBCADKAsyFS5pb3Aud2lyZS52MS5SdW5FdmVudCKPBQoIUnVuRXZlbnQSJAoDcmF3GAEgASgLMhUuaW9wLndpcmUudjEuUmF3RXZlbnRIABImCgR0ZXh0GAIgASgLMhYuaW9wLndpcmUudjEuVGV4dEV2ZW50SAASMAoJcmVhc29uaW5nGAMgASgLMhsuaW9wLndpcmUudjEuUmVhc29uaW5nRXZlbnRIABIvCgl0b29sX2NhbGwYBCABKAsyGi5pb3Aud2lyZS52MS5Ub29sQ2FsbEV2ZW50SAASNwoNdG9vbF9hY3Rpdml0eRgFIAEoCzIeLmlvcC53aXJlLnYxLlRvb2xBY3Rpdml0eUV2ZW50SAASJgoEcGxhbhgGIAEoCzIWLmlvcC53aXJlLnYxLlBsYW5FdmVudEgAEkEKEnBlcm1pc3Npb25fcmVxdWVzdBgHIAEoCzIjLmlvcC53aXJlLnYxLlBlcm1pc3Npb25SZXF1ZXN0RXZlbnRIABImCgRzdGVwGAggASgLMhYuaW9wLndpcmUudjEuU3RlcEV2ZW50SAASJAoDbG9nGAkgASgLMhUuaW9wLndpcmUudjEuTG9nRXZlbnRIABIuCghhcnRpZmFjdBgKIAEoCzIaLmlvcC53aXJlLnYxLkFydGlmYWN0RXZlbnRIABIoCgV1c2FnZRgLIAEoCzIXLmlvcC53aXJlLnYxLlVzYWdlRXZlbnRIABIuCghwcm9ncmVzcxgMIAEoCzIaLmlvcC53aXJlLnYxLlByb2dyZXNzRXZlbnRIABIoCgVzdGF0ZRgNIAEoCzIXLmlvcC53aXJlLnYxLlN0YXRlRXZlbnRIABIkCgNlbmQYDiABKAsyFS5pb3Aud2lyZS52MS5FbmRFdmVudEgAQgYKBGtpbmQiNwoIUmF3RXZlbnQSDwoHZGlhbGVjdBgBIAEoCRIMCgRkYXRhGAIgASgMEgwKBG1vcmUYAyABKAgiGQoJVGV4dEV2ZW50EgwKBHRleHQYASABKAkiHgoOUmVhc29uaW5nRXZlbnQSDAoEdGV4dBgBIAEoCSJQCg1Ub29sQ2FsbEV2ZW50Eg0KBWluZGV4GAEgASgNEgoKAmlkGAIgASgJEgwKBG5hbWUYAyABKAkSFgoOYXJndW1lbnRzX2pzb24YBCABKAkiUwoRVG9vbEFjdGl2aXR5RXZlbnQSCgoCaWQYASABKAkSDQoFdGl0bGUYAiABKAkSDgoGc3RhdHVzGAMgASgJEhMKC2RldGFpbF9qc29uGAQgASgJIiEKCVBsYW5FdmVudBIUCgxlbnRyaWVzX2pzb24YASABKAkiSQoWUGVybWlzc2lvblJlcXVlc3RFdmVudBIKCgJpZBgBIAEoCRINCgV0aXRsZRgCIAEoCRIUCgxvcHRpb25zX2pzb24YAyABKAkiNQoJU3RlcEV2ZW50EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSDgoGc3RhdHVzGAMgASgJIkAKCExvZ0V2ZW50EiYKBnN0cmVhbRgBIAEoDjIWLmlvcC53aXJlLnYxLkxvZ1N0cmVhbRIMCgRkYXRhGAIgASgMIlkKDUFydGlmYWN0RXZlbnQSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRISCgptZWRpYV90eXBlGAMgASgJEgwKBGRhdGEYBCABKAwSDAoEbGFzdBgFIAEoCCJMCgVVc2FnZRIVCg1wcm9tcHRfdG9rZW5zGAEgASgNEhkKEWNvbXBsZXRpb25fdG9rZW5zGAIgASgNEhEKCWVzdGltYXRlZBgDIAEoCCIvCgpVc2FnZUV2ZW50EiEKBXVzYWdlGAEgASgLMhIuaW9wLndpcmUudjEuVXNhZ2UiRAoNUHJvZ3Jlc3NFdmVudBIPCgdtZXNzYWdlGAEgASgJEhUKCGZyYWN0aW9uGAIgASgCSACIAQFCCwoJX2ZyYWN0aW9uImAKClN0YXRlRXZlbnQSJAoFc3RhdGUYASABKA4yFS5pb3Aud2lyZS52MS5SdW5TdGF0ZRIsCgt3YWl0X3JlYXNvbhgCIAEoDjIXLmlvcC53aXJlLnYxLldhaXRSZWFzb24itQEKCEVuZEV2ZW50EisKCWNvbXBsZXRlZBgBIAEoCzIWLmlvcC53aXJlLnYxLkNvbXBsZXRlZEgAEiUKBmZhaWxlZBgCIAEoCzITLmlvcC53aXJlLnYxLkZhaWxlZEgAEisKCWNhbmNlbGxlZBgDIAEoCzIWLmlvcC53aXJlLnYxLkNhbmNlbGxlZEgAEiEKBXVzYWdlGAQgASgLMhIuaW9wLndpcmUudjEuVXNhZ2VCBQoDZW5kIiIKCUNvbXBsZXRlZBIVCg1maW5pc2hfcmVhc29uGAEgASgJIoQBCgZGYWlsZWQSJQoHZmFpbHVyZRgBIAEoCzIULmlvcC53aXJlLnYxLkZhaWx1cmUSEQoJcmV0cnlhYmxlGAIgASgIEhEKCWFmdGVyX3BvcxgDIAEoDRItCgh1cHN0cmVhbRgEIAEoCzIbLmlvcC53aXJlLnYxLlVwc3RyZWFtQW5zd2VyIkYKDlVwc3RyZWFtQW5zd2VyEg4KBnN0YXR1cxgBIAEoDRIMCgRib2R5GAIgASgMEhYKDnJldHJ5X2FmdGVyX21zGAMgASgNIhcKCUNhbmNlbGxlZBIKCgJieRgBIAEoCSKaAQoHRmFpbHVyZRIMCgRraW5kGAEgASgJEgwKBGNvZGUYAiABKAkSDwoHbWVzc2FnZRgDIAEoCRIyCgdkZXRhaWxzGAQgAygLMiEuaW9wLndpcmUudjEuRmFpbHVyZS5EZXRhaWxzRW50cnkaLgoMRGV0YWlsc0VudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiMwoGUnVuQWNrEikKB2VudHJpZXMYASADKAsyGC5pb3Aud2lyZS52MS5SdW5BY2tFbnRyeSI7CgtSdW5BY2tFbnRyeRIOCgZydW5faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRILCgNzZXEYAyABKA0iOQoJUnVuQ3JlZGl0EiwKB2VudHJpZXMYASADKAsyGy5pb3Aud2lyZS52MS5SdW5DcmVkaXRFbnRyeSJACg5SdW5DcmVkaXRFbnRyeRIOCgZydW5faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRINCgVieXRlcxgDIAEoDSI8Cg1DYW5jZWxSZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEgoKAmJ5GAMgASgJIj8KDFJ1bkludmVudG9yeRIvCgdlbnRyaWVzGAEgAygLMh4uaW9wLndpcmUudjEuUnVuSW52ZW50b3J5RW50cnkimwEKEVJ1bkludmVudG9yeUVudHJ5Eg4KBnJ1bl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEiQKBXN0YXRlGAMgASgOMhUuaW9wLndpcmUudjEuUnVuU3RhdGUSEAoIbGFzdF9zZXEYBCABKA0SFgoOZmlyc3Rfa2VwdF9zZXEYBSABKA0SFQoNYm9keV9yZWNlaXZlZBgGIAEoDSI5CglSdW5SZXN1bWUSLAoHZW50cmllcxgBIAMoCzIbLmlvcC53aXJlLnYxLlJ1blJlc3VtZUVudHJ5ImgKDlJ1blJlc3VtZUVudHJ5Eg4KBnJ1bl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEhEKCWFmdGVyX3NlcRgDIAEoDRIUCgxldmVudF9jcmVkaXQYBCABKA0SDAoEZHJvcBgFIAEoCCpVCghSdW5DbGFzcxIZChVSVU5fQ0xBU1NfVU5TUEVDSUZJRUQQABIWChJSVU5fQ0xBU1NfQVRUQUNIRUQQARIWChJSVU5fQ0xBU1NfREVUQUNIRUQQAir4AQoIUnVuU3RhdGUSGQoVUlVOX1NUQVRFX1VOU1BFQ0lGSUVEEAASFAoQUlVOX1NUQVRFX1FVRVVFRBABEhYKElJVTl9TVEFURV9TVEFSVElORxACEhUKEVJVTl9TVEFURV9SVU5OSU5HEAMSFQoRUlVOX1NUQVRFX1dBSVRJTkcQBBIWChJSVU5fU1RBVEVfU1RPUFBJTkcQBRIVChFSVU5fU1RBVEVfVU5LTk9XThAGEhcKE1JVTl9TVEFURV9DT01QTEVURUQQBxIUChBSVU5fU1RBVEVfRkFJTEVEEAgSFwoTUlVOX1NUQVRFX0NBTkNFTExFRBAJKlwKCldhaXRSZWFzb24SGwoXV0FJVF9SRUFTT05fVU5TUEVDSUZJRUQQABIaChZXQUlUX1JFQVNPTl9QRVJNSVNTSU9OEAESFQoRV0FJVF9SRUFTT05fSU5QVVQQAipsCglMb2dTdHJlYW0SGgoWTE9HX1NUUkVBTV9VTlNQRUNJRklFRBAAEhUKEUxPR19TVFJFQU1fU1RET1VUEAESFQoRTE9HX1NUUkVBTV9TVERFUlIQAhIVChFMT0dfU1RSRUFNX1NZU1RFTRADYgZwcm90bzM");
+  fileDesc("ChVpb3Avd2lyZS92MS9ydW4ucHJvdG8SC2lvcC53aXJlLnYxIscDCgpSdW5SZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEigKCXJ1bl9jbGFzcxgDIAEoDjIVLmlvcC53aXJlLnYxLlJ1bkNsYXNzEg8KB2FkYXB0ZXIYBCABKAkSDgoGdGFyZ2V0GAUgASgJEg8KB2RpYWxlY3QYBiABKAkSDgoGc3RyZWFtGAcgASgIEhUKDWluY2x1ZGVfdXNhZ2UYCCABKAgSDAoEYm9keRgJIAEoDBIRCglib2R5X3NpemUYCiABKA0SFAoMZXZlbnRfY3JlZGl0GAsgASgNEhMKC2RlYWRsaW5lX21zGAwgASgNEhIKCnNlc3Npb25faWQYDSABKAkSDAoEZG9vchgOIAEoCRI3CghtZXRhZGF0YRgPIAMoCzIlLmlvcC53aXJlLnYxLlJ1blJlcXVlc3QuTWV0YWRhdGFFbnRyeRIXCg9jb25maWdfcmV2aXNpb24YECABKA0SJAoDcmF3GBEgASgLMhcuaW9wLndpcmUudjEuUmF3UmVxdWVzdBovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiMAoKUmF3UmVxdWVzdBIMCgRwYXRoGAEgASgJEhQKDGNvbnRlbnRfdHlwZRgCIAEoCSJICgdSdW5Cb2R5Eg4KBnJ1bl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEg4KBm9mZnNldBgDIAEoDRIMCgRkYXRhGAQgASgMIi4KC1J1bkFjY2VwdGVkEg4KBnJ1bl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNImYKCVJ1bkV2ZW50cxIOCgZydW5faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIRCglmaXJzdF9zZXEYAyABKA0SJQoGZXZlbnRzGAQgAygLMhUuaW9wLndpcmUudjEuUnVuRXZlbnQitwUKCFJ1bkV2ZW50EiQKA3JhdxgBIAEoCzIVLmlvcC53aXJlLnYxLlJhd0V2ZW50SAASJgoEdGV4dBgCIAEoCzIWLmlvcC53aXJlLnYxLlRleHRFdmVudEgAEjAKCXJlYXNvbmluZxgDIAEoCzIbLmlvcC53aXJlLnYxLlJlYXNvbmluZ0V2ZW50SAASLwoJdG9vbF9jYWxsGAQgASgLMhouaW9wLndpcmUudjEuVG9vbENhbGxFdmVudEgAEjcKDXRvb2xfYWN0aXZpdHkYBSABKAsyHi5pb3Aud2lyZS52MS5Ub29sQWN0aXZpdHlFdmVudEgAEiYKBHBsYW4YBiABKAsyFi5pb3Aud2lyZS52MS5QbGFuRXZlbnRIABJBChJwZXJtaXNzaW9uX3JlcXVlc3QYByABKAsyIy5pb3Aud2lyZS52MS5QZXJtaXNzaW9uUmVxdWVzdEV2ZW50SAASJgoEc3RlcBgIIAEoCzIWLmlvcC53aXJlLnYxLlN0ZXBFdmVudEgAEiQKA2xvZxgJIAEoCzIVLmlvcC53aXJlLnYxLkxvZ0V2ZW50SAASLgoIYXJ0aWZhY3QYCiABKAsyGi5pb3Aud2lyZS52MS5BcnRpZmFjdEV2ZW50SAASKAoFdXNhZ2UYCyABKAsyFy5pb3Aud2lyZS52MS5Vc2FnZUV2ZW50SAASLgoIcHJvZ3Jlc3MYDCABKAsyGi5pb3Aud2lyZS52MS5Qcm9ncmVzc0V2ZW50SAASKAoFc3RhdGUYDSABKAsyFy5pb3Aud2lyZS52MS5TdGF0ZUV2ZW50SAASJAoDZW5kGA4gASgLMhUuaW9wLndpcmUudjEuRW5kRXZlbnRIABImCgRoZWFkGA8gASgLMhYuaW9wLndpcmUudjEuSGVhZEV2ZW50SABCBgoEa2luZCIhCglIZWFkRXZlbnQSFAoMY29udGVudF90eXBlGAEgASgJIjcKCFJhd0V2ZW50Eg8KB2RpYWxlY3QYASABKAkSDAoEZGF0YRgCIAEoDBIMCgRtb3JlGAMgASgIIhkKCVRleHRFdmVudBIMCgR0ZXh0GAEgASgJIh4KDlJlYXNvbmluZ0V2ZW50EgwKBHRleHQYASABKAkiUAoNVG9vbENhbGxFdmVudBINCgVpbmRleBgBIAEoDRIKCgJpZBgCIAEoCRIMCgRuYW1lGAMgASgJEhYKDmFyZ3VtZW50c19qc29uGAQgASgJIlMKEVRvb2xBY3Rpdml0eUV2ZW50EgoKAmlkGAEgASgJEg0KBXRpdGxlGAIgASgJEg4KBnN0YXR1cxgDIAEoCRITCgtkZXRhaWxfanNvbhgEIAEoCSIhCglQbGFuRXZlbnQSFAoMZW50cmllc19qc29uGAEgASgJIkkKFlBlcm1pc3Npb25SZXF1ZXN0RXZlbnQSCgoCaWQYASABKAkSDQoFdGl0bGUYAiABKAkSFAoMb3B0aW9uc19qc29uGAMgASgJIjUKCVN0ZXBFdmVudBIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBnN0YXR1cxgDIAEoCSJACghMb2dFdmVudBImCgZzdHJlYW0YASABKA4yFi5pb3Aud2lyZS52MS5Mb2dTdHJlYW0SDAoEZGF0YRgCIAEoDCJZCg1BcnRpZmFjdEV2ZW50EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEgoKbWVkaWFfdHlwZRgDIAEoCRIMCgRkYXRhGAQgASgMEgwKBGxhc3QYBSABKAgiTAoFVXNhZ2USFQoNcHJvbXB0X3Rva2VucxgBIAEoDRIZChFjb21wbGV0aW9uX3Rva2VucxgCIAEoDRIRCgllc3RpbWF0ZWQYAyABKAgiLwoKVXNhZ2VFdmVudBIhCgV1c2FnZRgBIAEoCzISLmlvcC53aXJlLnYxLlVzYWdlIkQKDVByb2dyZXNzRXZlbnQSDwoHbWVzc2FnZRgBIAEoCRIVCghmcmFjdGlvbhgCIAEoAkgAiAEBQgsKCV9mcmFjdGlvbiJgCgpTdGF0ZUV2ZW50EiQKBXN0YXRlGAEgASgOMhUuaW9wLndpcmUudjEuUnVuU3RhdGUSLAoLd2FpdF9yZWFzb24YAiABKA4yFy5pb3Aud2lyZS52MS5XYWl0UmVhc29uIrUBCghFbmRFdmVudBIrCgljb21wbGV0ZWQYASABKAsyFi5pb3Aud2lyZS52MS5Db21wbGV0ZWRIABIlCgZmYWlsZWQYAiABKAsyEy5pb3Aud2lyZS52MS5GYWlsZWRIABIrCgljYW5jZWxsZWQYAyABKAsyFi5pb3Aud2lyZS52MS5DYW5jZWxsZWRIABIhCgV1c2FnZRgEIAEoCzISLmlvcC53aXJlLnYxLlVzYWdlQgUKA2VuZCIiCglDb21wbGV0ZWQSFQoNZmluaXNoX3JlYXNvbhgBIAEoCSKEAQoGRmFpbGVkEiUKB2ZhaWx1cmUYASABKAsyFC5pb3Aud2lyZS52MS5GYWlsdXJlEhEKCXJldHJ5YWJsZRgCIAEoCBIRCglhZnRlcl9wb3MYAyABKA0SLQoIdXBzdHJlYW0YBCABKAsyGy5pb3Aud2lyZS52MS5VcHN0cmVhbUFuc3dlciJGCg5VcHN0cmVhbUFuc3dlchIOCgZzdGF0dXMYASABKA0SDAoEYm9keRgCIAEoDBIWCg5yZXRyeV9hZnRlcl9tcxgDIAEoDSIXCglDYW5jZWxsZWQSCgoCYnkYASABKAkimgEKB0ZhaWx1cmUSDAoEa2luZBgBIAEoCRIMCgRjb2RlGAIgASgJEg8KB21lc3NhZ2UYAyABKAkSMgoHZGV0YWlscxgEIAMoCzIhLmlvcC53aXJlLnYxLkZhaWx1cmUuRGV0YWlsc0VudHJ5Gi4KDERldGFpbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIjMKBlJ1bkFjaxIpCgdlbnRyaWVzGAEgAygLMhguaW9wLndpcmUudjEuUnVuQWNrRW50cnkiOwoLUnVuQWNrRW50cnkSDgoGcnVuX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SCwoDc2VxGAMgASgNIjkKCVJ1bkNyZWRpdBIsCgdlbnRyaWVzGAEgAygLMhsuaW9wLndpcmUudjEuUnVuQ3JlZGl0RW50cnkiQAoOUnVuQ3JlZGl0RW50cnkSDgoGcnVuX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SDQoFYnl0ZXMYAyABKA0iPAoNQ2FuY2VsUmVxdWVzdBIOCgZydW5faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIKCgJieRgDIAEoCSI/CgxSdW5JbnZlbnRvcnkSLwoHZW50cmllcxgBIAMoCzIeLmlvcC53aXJlLnYxLlJ1bkludmVudG9yeUVudHJ5IpsBChFSdW5JbnZlbnRvcnlFbnRyeRIOCgZydW5faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIkCgVzdGF0ZRgDIAEoDjIVLmlvcC53aXJlLnYxLlJ1blN0YXRlEhAKCGxhc3Rfc2VxGAQgASgNEhYKDmZpcnN0X2tlcHRfc2VxGAUgASgNEhUKDWJvZHlfcmVjZWl2ZWQYBiABKA0iOQoJUnVuUmVzdW1lEiwKB2VudHJpZXMYASADKAsyGy5pb3Aud2lyZS52MS5SdW5SZXN1bWVFbnRyeSJoCg5SdW5SZXN1bWVFbnRyeRIOCgZydW5faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIRCglhZnRlcl9zZXEYAyABKA0SFAoMZXZlbnRfY3JlZGl0GAQgASgNEgwKBGRyb3AYBSABKAgqVQoIUnVuQ2xhc3MSGQoVUlVOX0NMQVNTX1VOU1BFQ0lGSUVEEAASFgoSUlVOX0NMQVNTX0FUVEFDSEVEEAESFgoSUlVOX0NMQVNTX0RFVEFDSEVEEAIq+AEKCFJ1blN0YXRlEhkKFVJVTl9TVEFURV9VTlNQRUNJRklFRBAAEhQKEFJVTl9TVEFURV9RVUVVRUQQARIWChJSVU5fU1RBVEVfU1RBUlRJTkcQAhIVChFSVU5fU1RBVEVfUlVOTklORxADEhUKEVJVTl9TVEFURV9XQUlUSU5HEAQSFgoSUlVOX1NUQVRFX1NUT1BQSU5HEAUSFQoRUlVOX1NUQVRFX1VOS05PV04QBhIXChNSVU5fU1RBVEVfQ09NUExFVEVEEAcSFAoQUlVOX1NUQVRFX0ZBSUxFRBAIEhcKE1JVTl9TVEFURV9DQU5DRUxMRUQQCSpcCgpXYWl0UmVhc29uEhsKF1dBSVRfUkVBU09OX1VOU1BFQ0lGSUVEEAASGgoWV0FJVF9SRUFTT05fUEVSTUlTU0lPThABEhUKEVdBSVRfUkVBU09OX0lOUFVUEAIqbAoJTG9nU3RyZWFtEhoKFkxPR19TVFJFQU1fVU5TUEVDSUZJRUQQABIVChFMT0dfU1RSRUFNX1NURE9VVBABEhUKEUxPR19TVFJFQU1fU1RERVJSEAISFQoRTE9HX1NUUkVBTV9TWVNURU0QA2IGcHJvdG8z");
 
 /**
  * @generated from message iop.wire.v1.RunRequest
@@ -47,7 +47,7 @@ export type RunRequest = Message<"iop.wire.v1.RunRequest"> & {
   target: string;
 
   /**
-   * Shape of the body and of raw events: "openai.chat".
+   * Shape of the body and of raw events: "openai.chat"; "openai.raw": whatever `raw` says.
    *
    * @generated from field: string dialect = 6;
    */
@@ -114,6 +114,13 @@ export type RunRequest = Message<"iop.wire.v1.RunRequest"> & {
    * @generated from field: uint32 config_revision = 16;
    */
   configRevision: number;
+
+  /**
+   * Only with dialect "openai.raw".
+   *
+   * @generated from field: iop.wire.v1.RawRequest raw = 17;
+   */
+  raw?: RawRequest | undefined;
 };
 
 /**
@@ -122,6 +129,32 @@ export type RunRequest = Message<"iop.wire.v1.RunRequest"> & {
  */
 export const RunRequestSchema: GenMessage<RunRequest> = /*@__PURE__*/
   messageDesc(file_iop_wire_v1_run, 0);
+
+/**
+ * A request that is passed on as it came, because nobody here knows its shape.
+ *
+ * @generated from message iop.wire.v1.RawRequest
+ */
+export type RawRequest = Message<"iop.wire.v1.RawRequest"> & {
+  /**
+   * Below /v1, without a leading slash and without a query: "rerank", "audio/speech".
+   *
+   * @generated from field: string path = 1;
+   */
+  path: string;
+
+  /**
+   * @generated from field: string content_type = 2;
+   */
+  contentType: string;
+};
+
+/**
+ * Describes the message iop.wire.v1.RawRequest.
+ * Use `create(RawRequestSchema)` to create a new message.
+ */
+export const RawRequestSchema: GenMessage<RawRequest> = /*@__PURE__*/
+  messageDesc(file_iop_wire_v1_run, 1);
 
 /**
  * A further part of a request body; the receiver gives credit for it by RunCredit.
@@ -155,7 +188,7 @@ export type RunBody = Message<"iop.wire.v1.RunBody"> & {
  * Use `create(RunBodySchema)` to create a new message.
  */
 export const RunBodySchema: GenMessage<RunBody> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 1);
+  messageDesc(file_iop_wire_v1_run, 2);
 
 /**
  * Said within 20 ms, unless an event of the attempt has said it before.
@@ -179,7 +212,7 @@ export type RunAccepted = Message<"iop.wire.v1.RunAccepted"> & {
  * Use `create(RunAcceptedSchema)` to create a new message.
  */
 export const RunAcceptedSchema: GenMessage<RunAccepted> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 2);
+  messageDesc(file_iop_wire_v1_run, 3);
 
 /**
  * @generated from message iop.wire.v1.RunEvents
@@ -213,7 +246,7 @@ export type RunEvents = Message<"iop.wire.v1.RunEvents"> & {
  * Use `create(RunEventsSchema)` to create a new message.
  */
 export const RunEventsSchema: GenMessage<RunEvents> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 3);
+  messageDesc(file_iop_wire_v1_run, 4);
 
 /**
  * @generated from message iop.wire.v1.RunEvent
@@ -306,6 +339,12 @@ export type RunEvent = Message<"iop.wire.v1.RunEvent"> & {
      */
     value: EndEvent;
     case: "end";
+  } | {
+    /**
+     * @generated from field: iop.wire.v1.HeadEvent head = 15;
+     */
+    value: HeadEvent;
+    case: "head";
   } | { case: undefined; value?: undefined };
 };
 
@@ -314,7 +353,26 @@ export type RunEvent = Message<"iop.wire.v1.RunEvent"> & {
  * Use `create(RunEventSchema)` to create a new message.
  */
 export const RunEventSchema: GenMessage<RunEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 4);
+  messageDesc(file_iop_wire_v1_run, 5);
+
+/**
+ * Before the first raw event of dialect "openai.raw": what its bytes are. No content yet.
+ *
+ * @generated from message iop.wire.v1.HeadEvent
+ */
+export type HeadEvent = Message<"iop.wire.v1.HeadEvent"> & {
+  /**
+   * @generated from field: string content_type = 1;
+   */
+  contentType: string;
+};
+
+/**
+ * Describes the message iop.wire.v1.HeadEvent.
+ * Use `create(HeadEventSchema)` to create a new message.
+ */
+export const HeadEventSchema: GenMessage<HeadEvent> = /*@__PURE__*/
+  messageDesc(file_iop_wire_v1_run, 6);
 
 /**
  * Upstream bytes untouched: whole server-sent events, or a piece of a JSON body.
@@ -345,7 +403,7 @@ export type RawEvent = Message<"iop.wire.v1.RawEvent"> & {
  * Use `create(RawEventSchema)` to create a new message.
  */
 export const RawEventSchema: GenMessage<RawEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 5);
+  messageDesc(file_iop_wire_v1_run, 7);
 
 /**
  * @generated from message iop.wire.v1.TextEvent
@@ -362,7 +420,7 @@ export type TextEvent = Message<"iop.wire.v1.TextEvent"> & {
  * Use `create(TextEventSchema)` to create a new message.
  */
 export const TextEventSchema: GenMessage<TextEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 6);
+  messageDesc(file_iop_wire_v1_run, 8);
 
 /**
  * @generated from message iop.wire.v1.ReasoningEvent
@@ -379,7 +437,7 @@ export type ReasoningEvent = Message<"iop.wire.v1.ReasoningEvent"> & {
  * Use `create(ReasoningEventSchema)` to create a new message.
  */
 export const ReasoningEventSchema: GenMessage<ReasoningEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 7);
+  messageDesc(file_iop_wire_v1_run, 9);
 
 /**
  * @generated from message iop.wire.v1.ToolCallEvent
@@ -413,7 +471,7 @@ export type ToolCallEvent = Message<"iop.wire.v1.ToolCallEvent"> & {
  * Use `create(ToolCallEventSchema)` to create a new message.
  */
 export const ToolCallEventSchema: GenMessage<ToolCallEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 8);
+  messageDesc(file_iop_wire_v1_run, 10);
 
 /**
  * @generated from message iop.wire.v1.ToolActivityEvent
@@ -445,7 +503,7 @@ export type ToolActivityEvent = Message<"iop.wire.v1.ToolActivityEvent"> & {
  * Use `create(ToolActivityEventSchema)` to create a new message.
  */
 export const ToolActivityEventSchema: GenMessage<ToolActivityEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 9);
+  messageDesc(file_iop_wire_v1_run, 11);
 
 /**
  * @generated from message iop.wire.v1.PlanEvent
@@ -462,7 +520,7 @@ export type PlanEvent = Message<"iop.wire.v1.PlanEvent"> & {
  * Use `create(PlanEventSchema)` to create a new message.
  */
 export const PlanEventSchema: GenMessage<PlanEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 10);
+  messageDesc(file_iop_wire_v1_run, 12);
 
 /**
  * @generated from message iop.wire.v1.PermissionRequestEvent
@@ -489,7 +547,7 @@ export type PermissionRequestEvent = Message<"iop.wire.v1.PermissionRequestEvent
  * Use `create(PermissionRequestEventSchema)` to create a new message.
  */
 export const PermissionRequestEventSchema: GenMessage<PermissionRequestEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 11);
+  messageDesc(file_iop_wire_v1_run, 13);
 
 /**
  * @generated from message iop.wire.v1.StepEvent
@@ -516,7 +574,7 @@ export type StepEvent = Message<"iop.wire.v1.StepEvent"> & {
  * Use `create(StepEventSchema)` to create a new message.
  */
 export const StepEventSchema: GenMessage<StepEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 12);
+  messageDesc(file_iop_wire_v1_run, 14);
 
 /**
  * @generated from message iop.wire.v1.LogEvent
@@ -538,7 +596,7 @@ export type LogEvent = Message<"iop.wire.v1.LogEvent"> & {
  * Use `create(LogEventSchema)` to create a new message.
  */
 export const LogEventSchema: GenMessage<LogEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 13);
+  messageDesc(file_iop_wire_v1_run, 15);
 
 /**
  * @generated from message iop.wire.v1.ArtifactEvent
@@ -575,7 +633,7 @@ export type ArtifactEvent = Message<"iop.wire.v1.ArtifactEvent"> & {
  * Use `create(ArtifactEventSchema)` to create a new message.
  */
 export const ArtifactEventSchema: GenMessage<ArtifactEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 14);
+  messageDesc(file_iop_wire_v1_run, 16);
 
 /**
  * @generated from message iop.wire.v1.Usage
@@ -604,7 +662,7 @@ export type Usage = Message<"iop.wire.v1.Usage"> & {
  * Use `create(UsageSchema)` to create a new message.
  */
 export const UsageSchema: GenMessage<Usage> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 15);
+  messageDesc(file_iop_wire_v1_run, 17);
 
 /**
  * @generated from message iop.wire.v1.UsageEvent
@@ -621,7 +679,7 @@ export type UsageEvent = Message<"iop.wire.v1.UsageEvent"> & {
  * Use `create(UsageEventSchema)` to create a new message.
  */
 export const UsageEventSchema: GenMessage<UsageEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 16);
+  messageDesc(file_iop_wire_v1_run, 18);
 
 /**
  * @generated from message iop.wire.v1.ProgressEvent
@@ -643,7 +701,7 @@ export type ProgressEvent = Message<"iop.wire.v1.ProgressEvent"> & {
  * Use `create(ProgressEventSchema)` to create a new message.
  */
 export const ProgressEventSchema: GenMessage<ProgressEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 17);
+  messageDesc(file_iop_wire_v1_run, 19);
 
 /**
  * A change of state that is not an end: running, waiting, stopping.
@@ -667,7 +725,7 @@ export type StateEvent = Message<"iop.wire.v1.StateEvent"> & {
  * Use `create(StateEventSchema)` to create a new message.
  */
 export const StateEventSchema: GenMessage<StateEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 18);
+  messageDesc(file_iop_wire_v1_run, 20);
 
 /**
  * The last event of an attempt.
@@ -709,7 +767,7 @@ export type EndEvent = Message<"iop.wire.v1.EndEvent"> & {
  * Use `create(EndEventSchema)` to create a new message.
  */
 export const EndEventSchema: GenMessage<EndEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 19);
+  messageDesc(file_iop_wire_v1_run, 21);
 
 /**
  * @generated from message iop.wire.v1.Completed
@@ -728,7 +786,7 @@ export type Completed = Message<"iop.wire.v1.Completed"> & {
  * Use `create(CompletedSchema)` to create a new message.
  */
 export const CompletedSchema: GenMessage<Completed> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 20);
+  messageDesc(file_iop_wire_v1_run, 22);
 
 /**
  * @generated from message iop.wire.v1.Failed
@@ -766,7 +824,7 @@ export type Failed = Message<"iop.wire.v1.Failed"> & {
  * Use `create(FailedSchema)` to create a new message.
  */
 export const FailedSchema: GenMessage<Failed> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 21);
+  messageDesc(file_iop_wire_v1_run, 23);
 
 /**
  * @generated from message iop.wire.v1.UpstreamAnswer
@@ -795,7 +853,7 @@ export type UpstreamAnswer = Message<"iop.wire.v1.UpstreamAnswer"> & {
  * Use `create(UpstreamAnswerSchema)` to create a new message.
  */
 export const UpstreamAnswerSchema: GenMessage<UpstreamAnswer> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 22);
+  messageDesc(file_iop_wire_v1_run, 24);
 
 /**
  * @generated from message iop.wire.v1.Cancelled
@@ -814,7 +872,7 @@ export type Cancelled = Message<"iop.wire.v1.Cancelled"> & {
  * Use `create(CancelledSchema)` to create a new message.
  */
 export const CancelledSchema: GenMessage<Cancelled> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 23);
+  messageDesc(file_iop_wire_v1_run, 25);
 
 /**
  * @generated from message iop.wire.v1.Failure
@@ -850,7 +908,7 @@ export type Failure = Message<"iop.wire.v1.Failure"> & {
  * Use `create(FailureSchema)` to create a new message.
  */
 export const FailureSchema: GenMessage<Failure> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 24);
+  messageDesc(file_iop_wire_v1_run, 26);
 
 /**
  * Everything up to and including `seq` has arrived and will not be asked for again.
@@ -869,7 +927,7 @@ export type RunAck = Message<"iop.wire.v1.RunAck"> & {
  * Use `create(RunAckSchema)` to create a new message.
  */
 export const RunAckSchema: GenMessage<RunAck> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 25);
+  messageDesc(file_iop_wire_v1_run, 27);
 
 /**
  * @generated from message iop.wire.v1.RunAckEntry
@@ -896,7 +954,7 @@ export type RunAckEntry = Message<"iop.wire.v1.RunAckEntry"> & {
  * Use `create(RunAckEntrySchema)` to create a new message.
  */
 export const RunAckEntrySchema: GenMessage<RunAckEntry> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 26);
+  messageDesc(file_iop_wire_v1_run, 28);
 
 /**
  * More bytes may be sent: of events (Edge → executor) or of the request body (executor → Edge).
@@ -915,7 +973,7 @@ export type RunCredit = Message<"iop.wire.v1.RunCredit"> & {
  * Use `create(RunCreditSchema)` to create a new message.
  */
 export const RunCreditSchema: GenMessage<RunCredit> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 27);
+  messageDesc(file_iop_wire_v1_run, 29);
 
 /**
  * @generated from message iop.wire.v1.RunCreditEntry
@@ -942,7 +1000,7 @@ export type RunCreditEntry = Message<"iop.wire.v1.RunCreditEntry"> & {
  * Use `create(RunCreditEntrySchema)` to create a new message.
  */
 export const RunCreditEntrySchema: GenMessage<RunCreditEntry> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 28);
+  messageDesc(file_iop_wire_v1_run, 30);
 
 /**
  * @generated from message iop.wire.v1.CancelRequest
@@ -973,7 +1031,7 @@ export type CancelRequest = Message<"iop.wire.v1.CancelRequest"> & {
  * Use `create(CancelRequestSchema)` to create a new message.
  */
 export const CancelRequestSchema: GenMessage<CancelRequest> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 29);
+  messageDesc(file_iop_wire_v1_run, 31);
 
 /**
  * Executor → Edge, the first message after Welcome: every attempt it still holds.
@@ -992,7 +1050,7 @@ export type RunInventory = Message<"iop.wire.v1.RunInventory"> & {
  * Use `create(RunInventorySchema)` to create a new message.
  */
 export const RunInventorySchema: GenMessage<RunInventory> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 30);
+  messageDesc(file_iop_wire_v1_run, 32);
 
 /**
  * @generated from message iop.wire.v1.RunInventoryEntry
@@ -1038,7 +1096,7 @@ export type RunInventoryEntry = Message<"iop.wire.v1.RunInventoryEntry"> & {
  * Use `create(RunInventoryEntrySchema)` to create a new message.
  */
 export const RunInventoryEntrySchema: GenMessage<RunInventoryEntry> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 31);
+  messageDesc(file_iop_wire_v1_run, 33);
 
 /**
  * Edge → executor, the answer: what to do with each of them.
@@ -1057,7 +1115,7 @@ export type RunResume = Message<"iop.wire.v1.RunResume"> & {
  * Use `create(RunResumeSchema)` to create a new message.
  */
 export const RunResumeSchema: GenMessage<RunResume> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 32);
+  messageDesc(file_iop_wire_v1_run, 34);
 
 /**
  * @generated from message iop.wire.v1.RunResumeEntry
@@ -1100,7 +1158,7 @@ export type RunResumeEntry = Message<"iop.wire.v1.RunResumeEntry"> & {
  * Use `create(RunResumeEntrySchema)` to create a new message.
  */
 export const RunResumeEntrySchema: GenMessage<RunResumeEntry> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 33);
+  messageDesc(file_iop_wire_v1_run, 35);
 
 /**
  * @generated from enum iop.wire.v1.RunClass

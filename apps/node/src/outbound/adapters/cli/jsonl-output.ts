@@ -1,0 +1,83 @@
+import type { RunFailure } from '@iop/domain';
+import type { RuntimeEvent } from '@iop/runtime';
+import { type ChildOutput, type OutputStep, textEvents } from './child-output.ts';
+import type { CliProfile } from './cli-profile.ts';
+import { cliFailure } from './exit-verdict.ts';
+import { matches, valueAt } from './json-path.ts';
+import { LineCutter } from './line-cutter.ts';
+
+/** One JSON object a line; the text stands at a path of those that match. */
+export class JsonlOutput implements ChildOutput {
+  readonly #profile: CliProfile;
+  readonly #cutter: LineCutter;
+  readonly #decoder = new TextDecoder('utf-8', { fatal: true });
+  #hasText = false;
+  #isAnswered = false;
+
+  constructor(profile: CliProfile) {
+    this.#profile = profile;
+    this.#cutter = new LineCutter(profile.max_line);
+  }
+
+  push(chunk: Uint8Array): OutputStep {
+    const lines = this.#cutter.push(chunk);
+    if (lines !== undefined) return this.#read(lines);
+    const { program, max_line } = this.#profile;
+    const message = `${program} put out a line of more than ${max_line} bytes`;
+    return { events: [], verdict: { failure: cliFailure('unavailable', 'cli.line-too-long', message) } };
+  }
+
+  finish(): OutputStep {
+    const step = this.#read([this.#cutter.rest()]);
+    if (step.verdict !== 'more' || this.#isAnswered || this.#profile.end === undefined) return step;
+    const message = `${this.#profile.program} ended without the line that ends its answer`;
+    return { ...step, verdict: { failure: cliFailure('unavailable', 'cli.no-end', message) } };
+  }
+
+  #read(lines: readonly Uint8Array[]): OutputStep {
+    const events: RuntimeEvent[] = [];
+    for (const line of lines) {
+      if (this.#isAnswered) break;
+      const value = this.#parse(line);
+      if (value === undefined) continue;
+      if ('failure' in value) return { events, verdict: { failure: value.failure } };
+      const failure = this.#reported(value.object);
+      if (failure !== undefined) return { events, verdict: { failure } };
+      events.push(...this.#texts(value.object));
+      this.#isAnswered = this.#profile.end !== undefined && matches(value.object, this.#profile.end);
+    }
+    return { events, verdict: this.#isAnswered ? 'answered' : 'more' };
+  }
+
+  #parse(line: Uint8Array): { object: object } | { failure: RunFailure } | undefined {
+    try {
+      const text = this.#decoder.decode(line).trim();
+      if (text === '') return undefined;
+      const object: unknown = JSON.parse(text);
+      if (typeof object === 'object' && object !== null) return { object };
+    } catch {
+      // told below
+    }
+    if (this.#profile.other_lines === 'skip') return undefined;
+    const start = JSON.stringify(Buffer.from(line.subarray(0, 200)).toString('latin1'));
+    const message = `${this.#profile.program} put out a line that is not a JSON object: ${start}`;
+    return { failure: cliFailure('unavailable', 'cli.output-invalid', message) };
+  }
+
+  #reported(object: object): RunFailure | undefined {
+    const { fail, message: path, program } = this.#profile;
+    if (fail === undefined || !matches(object, fail)) return undefined;
+    const said = path === undefined ? undefined : valueAt(object, path);
+    const words = typeof said === 'string' ? said : JSON.stringify(said ?? object);
+    return cliFailure('unavailable', 'cli.reported', `${program} reports: ${words.slice(0, 2000)}`);
+  }
+
+  #texts(object: object): RuntimeEvent[] {
+    const { where, field, separator } = this.#profile;
+    const text = field !== undefined && matches(object, where) ? valueAt(object, field) : undefined;
+    if (typeof text !== 'string' || text === '') return [];
+    const lead = this.#hasText ? separator : '';
+    this.#hasText = true;
+    return textEvents(lead + text);
+  }
+}

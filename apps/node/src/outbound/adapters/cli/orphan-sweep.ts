@@ -1,0 +1,49 @@
+import type { Clock } from '@iop/domain';
+import { isRunning } from '@iop/shell';
+import type { Log } from '../../../ports/log.ts';
+import { endTree } from './end-tree.ts';
+import type { LedgerRecord, OrphanLedger } from './orphan-ledger.ts';
+import { signalTree, type TreeMarks } from './process-tree.ts';
+import { openRunCgroup } from './run-cgroup.ts';
+
+/** TERM, so long, then KILL: all within 5 s of the start of the Node. */
+const graceMs = 1_500;
+
+export interface SweepDeps {
+  ledger: OrphanLedger;
+  clock: Clock;
+  log: Log;
+}
+
+/** Ends what a killed Node left running, and nothing else (C13). Call it once, before runs come. */
+export async function sweepOrphans(deps: SweepDeps): Promise<void> {
+  await Promise.all(deps.ledger.left().map((record) => sweepOne(record, deps)));
+}
+
+/** At the end of the Node: what would not stop in time is killed now. */
+export function killRemaining(ledger: OrphanLedger): void {
+  for (const record of ledger.live) signalTree(provenTree(record), 'SIGKILL');
+}
+
+async function sweepOne(record: LedgerRecord, { ledger, clock, log }: SweepDeps): Promise<void> {
+  const { runId: run, leader } = record;
+  const left = await endTree(() => provenTree(record), graceMs, clock);
+  if (left > 0) {
+    log.error({ run, pid: leader?.pid, processes: left }, 'processes of a run of before would not end');
+    return;
+  }
+  if (record.cgroup !== '') openRunCgroup(record.cgroup).remove();
+  ledger.forget(record);
+  log.info({ run, pid: leader?.pid }, 'nothing is left of a run that was going on when iop-node ended');
+}
+
+/** The recorded pid counts only if it is that very process: same start, same boot. */
+function provenTree({ mark, cgroup, leader }: LedgerRecord): TreeMarks {
+  const isLeader = leader !== undefined && leader.startedAt !== '' && isRunning(leader);
+  return {
+    mark,
+    cgroup: cgroup === '' ? undefined : openRunCgroup(cgroup),
+    leader: isLeader ? leader.pid : undefined,
+    sinceTicks: 0,
+  };
+}
