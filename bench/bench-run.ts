@@ -2,6 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, openSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { formatCodec, measureCodec } from './codec/codec-figures.ts';
 import { LoadClient } from './load/client.ts';
 import { sleep } from './load/sleep.ts';
 import { listeningPort, startChild, stopChild } from './machine/child.ts';
@@ -34,8 +35,10 @@ export async function runBench(options: BenchOptions, noise: readonly string[]):
   const scene = await openScene(stack, options);
   const start = await measureIdleIop(scene.fleet);
   const rows = await measureRows(options, scene);
+  const codec = options.rows.includes('P11') ? measureCodec(options.scale.rounds) : undefined;
+  if (codec !== undefined) console.log(`\n${formatCodec(codec)}`);
   const durationS = (performance.now() - startMs) / 1000;
-  writeJson({ options, startedAt, durationS, noise, rows, start });
+  writeJson({ options, startedAt, durationS, noise, rows, start, codec });
   console.log(`\n${durationS.toFixed(0)} s; figures in ${options.jsonFile}`);
 }
 

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type TargetName, targetNames } from './targets/target.ts';
 
-export const rowIds = ['P1', 'P2', 'P3', 'P4', 'P5'] as const;
+export const rowIds = ['P1', 'P2', 'P3', 'P4', 'P5', 'P11', 'embeddings'] as const;
 export type RowId = (typeof rowIds)[number];
 
 /** How long and how often things are measured. */
@@ -57,7 +57,7 @@ const quick: Scale = {
 
 export const usage = `npm run bench -- [options]
   --quick            2 short rounds, about 3 minutes; for a look, not for figures
-  --rounds N         rounds of P1–P3 (5); P4 and P5 take at most 3
+  --rounds N         rounds of P1–P3 and P11 (5); the others take at most 3
   --only P1,P3       these rows
   --targets A,B      of ${targetNames.join(', ')}; direct is always there
   --json FILE        where the figures go (bench/results/last.json)

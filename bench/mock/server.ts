@@ -3,6 +3,7 @@
  * costs as little as Node can. Runs as a process of its own and says its port by IPC.
  *
  *   POST /v1/chat/completions   answers at once, or streams by the script in the prompt (see script.ts)
+ *   POST /v1/embeddings         one large answer, as base64 or as floats
  *   GET  /v1/models             one model, `bench`
  *   GET  /bench/stats           frames sent and how late they were, since the last look
  *   POST /bench/finish          endless streams end with their next frame
@@ -10,6 +11,7 @@
 import { createServer, type Socket } from 'node:net';
 import { HttpParser } from '../http/http-parser.ts';
 import { json, jsonAnswer, modelsAnswer, notFoundAnswer } from './answers.ts';
+import { embeddingsAnswer } from './embeddings.ts';
 import { Pacer } from './pacer.ts';
 import { parseScript } from './script.ts';
 import { MockStream } from './stream.ts';
@@ -50,6 +52,8 @@ const empty = Buffer.alloc(0);
 function answer(socket: Socket, path: string, body: Buffer): void {
   if (path === '/v1/chat/completions') {
     answerChat(socket, body);
+  } else if (path === '/v1/embeddings') {
+    socket.write(embeddingsAnswer(body));
   } else if (path === '/v1/models') {
     socket.write(modelsAnswer);
   } else if (path === '/bench/stats') {

@@ -7,6 +7,11 @@ import type { RowResult } from '../rows/run-row.ts';
 import { isNearCeiling } from './row-report.ts';
 import { judge } from './verdict.ts';
 
+interface Figures {
+  figures: Readonly<Record<string, number>>;
+  checks: readonly Check[];
+}
+
 export interface RunFacts {
   options: BenchOptions;
   startedAt: string;
@@ -14,7 +19,8 @@ export interface RunFacts {
   /** Why the machine was not fit, when it was forced. */
   noise: readonly string[];
   rows: readonly RowResult[];
-  start: { figures: Readonly<Record<string, number>>; checks: readonly Check[] } | undefined;
+  start: Figures | undefined;
+  codec: Figures | undefined;
 }
 
 interface Report {
@@ -25,11 +31,12 @@ interface Report {
 
 /** `{"P1":{…},…,"start":{…},"run":{…}}`, made for programs: every cell is in it. */
 export function writeJson(facts: RunFacts): void {
-  const { options, start } = facts;
+  const { options, start, codec } = facts;
   const report: Report = Object.fromEntries(
     facts.rows.map((row) => [row.row.id, toRow(row)] as const).sort(byId),
   );
-  if (start !== undefined) report.start = { ...start.figures, checks: start.checks.map(toCheck) };
+  if (start !== undefined) report.start = toFigures(start);
+  if (codec !== undefined) report.P11 = toFigures(codec);
   report.run = {
     ...machine(),
     startedAt: facts.startedAt,
@@ -41,6 +48,10 @@ export function writeJson(facts: RunFacts): void {
     options.jsonFile,
     `${JSON.stringify({ ...report, options: toOptions(options) }, undefined, 2)}\n`,
   );
+}
+
+function toFigures({ figures, checks }: Figures): object {
+  return { ...figures, checks: checks.map(toCheck) };
 }
 
 function byId([a]: readonly [string, object], [b]: readonly [string, object]): number {

@@ -1,4 +1,5 @@
 import type { RowId } from '../options.ts';
+import { embeddingsRow } from './embeddings.ts';
 import { latencyRow } from './p1-latency.ts';
 import { throughputRow } from './p2-throughput.ts';
 import { streamRow } from './p3-streams.ts';
@@ -8,6 +9,6 @@ import type { Row } from './row.ts';
 
 /** In the order in which they are measured. */
 export function benchRows(ids: readonly RowId[]): Row[] {
-  const rows = [memoryRow, latencyRow, throughputRow, streamRow, createCeilingRow()];
+  const rows = [memoryRow, latencyRow, throughputRow, streamRow, createCeilingRow(), embeddingsRow];
   return rows.filter((row) => ids.includes(row.id));
 }

@@ -259,8 +259,13 @@ export const importTable: readonly ImportRow[] = [
     why: 'Stories see programs from outside: processes, sockets, files.',
   },
   {
+    place: 'bench/codec',
+    may: ['bench', 'packages/wire', 'node:*', 'npm:*'],
+    why: 'P11 measures the codec itself.',
+  },
+  {
     place: 'bench',
-    may: ['packages/domain', 'packages/client', 'node:*', 'npm:*'],
+    may: ['bench/codec', 'packages/domain', 'packages/client', 'node:*', 'npm:*'],
     why: 'Measures programs from outside, as their users meet them.',
   },
   {
