@@ -304,6 +304,21 @@ describe('mock: what it is asked', () => {
     assert.match(sink.text(), /"content":"new"/);
   });
 
+  it('plays an agent a whole turn: calls, and what it says when the tools have answered', async () => {
+    const content = '<mock>{"tool_calls":[{"name":"f"}],"after_tools":"done"}</mock>';
+    const asked = [{ role: 'user', content }];
+    const answered = [...asked, { role: 'assistant', tool_calls: [] }, { role: 'tool', content: 'x' }];
+    const finish = async (messages: object[]) => {
+      const body = Buffer.from(JSON.stringify({ messages }));
+      const { sink } = await playSpec(chatSpec('echo', { body, stream: false }));
+      return JSON.parse(sink.text()).choices[0];
+    };
+    assert.equal((await finish(asked)).finish_reason, 'tool_calls');
+    assert.equal((await finish(answered)).finish_reason, 'stop');
+    assert.equal((await finish(answered)).message.content, 'done');
+    assert.equal((await finish([...answered, { role: 'user', content }])).finish_reason, 'tool_calls');
+  });
+
   it('plays the script of its target unless the prompt has one', async () => {
     const clock = createManualClock();
     const parsed = parseMockScript('{"text":"configured"}');

@@ -23,21 +23,38 @@ export function readMockRequest(spec: ExecutionSpec, targetScript: MockScript | 
   const block = scriptBlock.exec(chat.prompt);
   const parsed = block === null ? undefined : parseMockScript(block[1] ?? '');
   if (parsed?.kind === 'invalid') return parsed;
-  const script = parsed?.script ?? targetScript ?? emptyScript;
+  const played = parsed?.script ?? targetScript ?? emptyScript;
+  const script = chat.hasToolResult ? afterTools(played) : played;
   const prompt = chat.prompt.replace(scriptBlock, '').trim();
   return {
     kind: 'request',
-    request: { ...chat, script, prompt, choices: script.choices ?? chat.choices },
+    request: {
+      script,
+      prompt,
+      promptTokens: chat.promptTokens,
+      choices: script.choices ?? chat.choices,
+      maxTokens: chat.maxTokens,
+    },
   };
 }
 
-type Chat = Omit<MockRequest, 'script'>;
+/** An agent's second question: its tools have answered, and now the model says what it makes of that. */
+function afterTools(script: MockScript): MockScript {
+  const { after_tools: text } = script;
+  return text === undefined ? script : { ...script, tool_calls: [], text };
+}
+
+interface Chat extends Omit<MockRequest, 'script'> {
+  /** The conversation ends with what a tool answered. */
+  hasToolResult: boolean;
+}
 
 /** The reading, or what is wrong with the request. */
 function readChat(spec: ExecutionSpec): Chat | string {
   const text = new TextDecoder().decode(spec.body);
   if (spec.dialect === 'iop.prompt') {
-    return { prompt: text, promptTokens: countWords(text), choices: 1, maxTokens: undefined };
+    const promptTokens = countWords(text);
+    return { prompt: text, promptTokens, choices: 1, maxTokens: undefined, hasToolResult: false };
   }
   let body: Record<string, unknown>;
   try {
@@ -52,6 +69,7 @@ function readChat(spec: ExecutionSpec): Chat | string {
   const lastUser = messages.findLastIndex((message) => message?.role === 'user');
   return {
     prompt: texts[lastUser === -1 ? texts.length - 1 : lastUser] ?? '',
+    hasToolResult: messages.at(-1)?.role === 'tool',
     promptTokens: texts.reduce((sum, one) => sum + countWords(one), 0),
     choices: toCount(body.n, 128) ?? 1,
     maxTokens: toCount(body.max_completion_tokens ?? body.max_tokens, 1_000_000),

@@ -29,6 +29,7 @@ const scriptSchema = z
     reasoning: z.string().optional(),
     reasoning_field: z.enum(['reasoning', 'reasoning_content']).default('reasoning'),
     tool_calls: z.array(toolCall).max(64).default([]),
+    after_tools: z.string().optional(),
     finish_reason: z.string().min(1).max(64).optional(),
     usage: z
       .union([z.literal(false), z.strictObject({ prompt_tokens: count, completion_tokens: count })])
@@ -53,6 +54,10 @@ const scriptSchema = z
   .refine((script) => script.text === undefined || script.size === undefined, {
     message: 'give text or size, not both',
     path: ['size'],
+  })
+  .refine((script) => script.after_tools === undefined || script.tool_calls.length > 0, {
+    message: 'after_tools is said when the tools of tool_calls have answered; give tool_calls too',
+    path: ['after_tools'],
   })
   .refine((script) => [script.cut, script.error, script.malformed].filter(Boolean).length <= 1, {
     message: 'give one of cut, error and malformed',
