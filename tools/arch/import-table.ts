@@ -76,6 +76,11 @@ export const importTable: readonly ImportRow[] = [
     why: 'What every program needs of its machine. It knows no wire, so that any program can have it.',
   },
   {
+    place: 'packages/cli-profile',
+    may: ['packages/shell', 'npm:zod'],
+    why: 'What a target of the adapter cli is: declared once, checked by the Edge and again by the Node.',
+  },
+  {
     place: 'packages/client/src/testing',
     may: [
       'packages/client',
@@ -107,6 +112,7 @@ export const importTable: readonly ImportRow[] = [
     place: 'apps/cli/src',
     may: [
       'packages/client',
+      'packages/cli-profile',
       'packages/domain',
       'packages/shell',
       'packages/shell/src/program',
@@ -177,6 +183,7 @@ export const importTable: readonly ImportRow[] = [
       'apps/{app}/src/core',
       'apps/{app}/src/ports',
       ...packages,
+      'packages/cli-profile',
       'packages/runtime/src/testing',
       'node:*',
       'npm:*',
@@ -191,6 +198,7 @@ export const importTable: readonly ImportRow[] = [
       'apps/{app}/src/inbound/http',
       'packages/domain',
       'packages/shell',
+      'packages/cli-profile',
       'npm:zod',
       'npm:yaml',
     ],

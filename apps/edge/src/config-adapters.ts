@@ -1,3 +1,4 @@
+import { checkCliProfile, cliProfileKeys } from '@iop/cli-profile';
 import { isName } from '@iop/domain';
 import { durationMs } from '@iop/shell';
 import { z } from 'zod';
@@ -98,8 +99,26 @@ const ollamaAdapter = z.strictObject({
     .describe('Between two pieces of an answer; 0: the default of the Node.'),
 });
 
+const cliAdapter = z.strictObject({
+  name: name.describe('Unique among the adapters; `name/target` means this adapter only.'),
+  kind: z.literal('cli').describe('Programs, one process for each run: see cli-agents.md.'),
+  nodes,
+  concurrency,
+  targets: z
+    .array(
+      z
+        .strictObject({
+          name: z.string().min(1).describe('As callers call it.'),
+          concurrency,
+          ...cliProfileKeys,
+        })
+        .superRefine(checkCliProfile),
+    )
+    .min(1),
+});
+
 /** One entry of `adapters:` in edge.yaml, by its kind. */
-export const adapter = z.discriminatedUnion('kind', [mockAdapter, vllmAdapter, ollamaAdapter]);
+export const adapter = z.discriminatedUnion('kind', [mockAdapter, vllmAdapter, ollamaAdapter, cliAdapter]);
 
 function isHttpUrl(text: string): boolean {
   const url = URL.parse(text);

@@ -1,3 +1,4 @@
+import { encodeCliProfile } from '@iop/cli-profile';
 import type { EdgeConfig } from './config.ts';
 import type { EdgeSettings, Limits, ModelSettings } from './core/settings.ts';
 import type { HttpConfig } from './inbound/http/http-config.ts';
@@ -29,6 +30,13 @@ function toAdapter(adapter: EdgeConfig['adapters'][number]): AdapterSettings {
 }
 
 function toTargets(adapter: EdgeConfig['adapters'][number]): TargetSettings[] {
+  if (adapter.kind === 'cli') {
+    return adapter.targets.map(({ name, concurrency, ...profile }) => ({
+      name,
+      concurrency,
+      cliProfileJson: encodeCliProfile(profile),
+    }));
+  }
   if (adapter.kind !== 'mock') return adapter.targets.map(({ name, concurrency }) => ({ name, concurrency }));
   return adapter.targets.map(({ name, concurrency, script }) =>
     script === undefined
@@ -38,7 +46,7 @@ function toTargets(adapter: EdgeConfig['adapters'][number]): TargetSettings[] {
 }
 
 function toOptions(adapter: EdgeConfig['adapters'][number]): AdapterOptions {
-  if (adapter.kind === 'mock') return { kind: 'mock' };
+  if (adapter.kind === 'mock' || adapter.kind === 'cli') return { kind: adapter.kind };
   if (adapter.kind === 'ollama') return toOllama(adapter);
   return {
     kind: 'vllm',

@@ -30,13 +30,20 @@ export const nodeConfig = defineConfig({
     allow: section({
       adapters: z
         .array(z.string())
-        .default(['mock', 'vllm', 'ollama'])
+        .default(['mock', 'vllm', 'ollama', 'cli'])
         .describe('Kinds of adapters an Edge may configure.'),
       programs: z
         .array(z.string())
         .default([])
-        .describe('Programs an Edge may have started; none by default.'),
-      directories: z.array(z.string()).default([]).describe('Directories in which an Edge may name files.'),
+        .describe('Programs an Edge may have started, as absolute paths; none by default.'),
+      directories: z
+        .array(z.string())
+        .default([])
+        .describe('Directories in which an Edge may name files and programs may work.'),
+      environment: z
+        .array(z.string())
+        .default([])
+        .describe('Variables of the environment of iop-node that programs may be given; none by default.'),
       hosts: z
         .array(z.string())
         .default(['127.0.0.1', 'localhost', '::1'])

@@ -18,10 +18,14 @@ import { type CommandContext, type LoadedCommand, version } from '@iop/shell/pro
 import { type NodeConfig, nodeConfig } from '../config.ts';
 import { createNode } from '../core/node.ts';
 import { createEdgeLink } from '../inbound/edge-link/edge-link.ts';
+import { createCliFactory } from '../outbound/adapters/cli/cli-factory.ts';
+import { OrphanLedger } from '../outbound/adapters/cli/orphan-ledger.ts';
+import { killRemaining, sweepOrphans } from '../outbound/adapters/cli/orphan-sweep.ts';
 import { createMockFactory } from '../outbound/adapters/mock/mock-factory.ts';
 import { createOllamaFactory } from '../outbound/adapters/ollama/ollama-factory.ts';
 import { createVllmFactory } from '../outbound/adapters/vllm/vllm-factory.ts';
 import { openSqliteRunStore } from '../outbound/run-store-sqlite/run-store-sqlite.ts';
+import type { AdapterFactory } from '../ports/adapter-factory.ts';
 
 /** After SIGTERM: runs may end by themselves, then are cancelled, then their ends are handed over. */
 const shutdownLimits = { graceMs: 5_000, stopMs: 2_000, handOverMs: 1_000 };
@@ -53,10 +57,16 @@ export async function serve(config: NodeConfig, signal: AbortSignal): Promise<vo
   const history = openSqliteRunStore({ file: join(stateDir, 'history.db'), clock, log });
   stack.defer(() => history.close());
 
-  const factories = new Map([
+  // Before a link is up: no run can come while those of before are still there.
+  const ledger = new OrphanLedger(join(stateDir, 'cli-runs'));
+  await sweepOrphans({ ledger, clock, log });
+  stack.defer(() => killRemaining(ledger));
+
+  const factories = new Map<string, AdapterFactory>([
     ['mock', createMockFactory({ clock })],
     ['vllm', createVllmFactory({ clock })],
     ['ollama', createOllamaFactory({ clock })],
+    ['cli', createCliFactory({ clock, ledger })],
   ]);
   const node = createNode({ clock, log, store: history, factories, allow: config.allow, maxBodyBytes });
 

@@ -68,7 +68,7 @@ function toLine(row: ConfigRow): string {
 }
 
 function code(text: string | undefined): string {
-  return text === undefined ? '' : `\`${text}\``;
+  return text === undefined ? '' : `\`${text === '' ? '""' : text}\``;
 }
 
 function toRow(declaration: ConfigDeclaration, key: ConfigKey): ConfigRow {

@@ -1,4 +1,4 @@
-import type { CliProfile } from './cli-profile.ts';
+import type { CliProfile } from '@iop/cli-profile';
 
 /** By this a process of a run is known, whatever it became: 128 random bits (C5). */
 export const markVariable = 'IOP_RUN_MARK';
@@ -6,21 +6,12 @@ export const markVariable = 'IOP_RUN_MARK';
 /** What any program needs; taken from the Node's own environment where it is there. */
 const always = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
 
-/** Variables by which a loader or an interpreter runs what it was not told to run. */
-const dangerous =
-  /^(PATH|LD_.*|DYLD_.*|NODE_OPTIONS|NODE_PATH|NODE_REPL_.*|BASH_ENV|ENV|IFS|SHELLOPTS|BASHOPTS|PS4|PYTHON.*|PERL5.*|PERLLIB|RUBYOPT|RUBYLIB|JAVA_TOOL_OPTIONS|_JAVA_OPTIONS|GIT_.*|GCONV_PATH|EDITOR|VISUAL|PAGER|IOP_.*)$/;
-
+/** What of `env_pass` this Node does not give away. */
 export function environmentProblems(profile: CliProfile, allowed: readonly string[]): string[] {
-  const set = Object.keys(profile.env)
-    .filter((name) => dangerous.test(name))
-    .map((name) => `env.${name}: may not be set; it can make a program run another one`);
-  const passed = profile.env_pass
+  const list = allowed.length === 0 ? 'none' : allowed.join(', ');
+  return profile.env_pass
     .filter((name) => !allowed.includes(name))
-    .map((name) => {
-      const list = allowed.length === 0 ? 'none' : allowed.join(', ');
-      return `env_pass: ${name} is not allowed by node.yaml (allow.environment: ${list})`;
-    });
-  return [...set, ...passed];
+    .map((name) => `env_pass: ${name} is not allowed by node.yaml (allow.environment: ${list})`);
 }
 
 export interface ChildEnvironment {

@@ -1,4 +1,4 @@
-import type { RunFailure } from '@iop/domain';
+import type { RunFailure, Usage } from '@iop/domain';
 import type { RuntimeEvent } from '@iop/runtime';
 
 /** What was read in one chunk of stdout. */
@@ -13,6 +13,8 @@ export interface ChildOutput {
   push(chunk: Uint8Array): OutputStep;
   /** The output has ended. */
   finish(): OutputStep;
+  /** Tokens as the program counted them; undefined: it did not say. */
+  readonly usage?: Usage | undefined;
 }
 
 /** A text as events that fit into frames; a character is never divided. */

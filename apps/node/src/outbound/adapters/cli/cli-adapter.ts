@@ -1,7 +1,7 @@
+import type { CliProfile } from '@iop/cli-profile';
 import type { RunEnd } from '@iop/domain';
 import type { Adapter, Capabilities, EventSink, ExecutionSpec } from '@iop/runtime';
 import type { Allow } from '../../../ports/adapter-factory.ts';
-import type { CliProfile } from './cli-profile.ts';
 import { readPrompt } from './cli-prompt.ts';
 import { cliFailure, failedEnd } from './exit-verdict.ts';
 import { findPlace } from './program-guard.ts';

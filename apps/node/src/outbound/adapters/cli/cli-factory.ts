@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import process from 'node:process';
+import { type CliProfile, parseCliProfile } from '@iop/cli-profile';
 import { type Clock, IopError } from '@iop/domain';
 import type { AdapterConfiguration, AdapterFactory, Allow } from '../../../ports/adapter-factory.ts';
 import { environmentProblems } from './child-environment.ts';
 import { createCliAdapter } from './cli-adapter.ts';
-import { type CliProfile, parseCliProfile } from './cli-profile.ts';
 import type { OrphanLedger } from './orphan-ledger.ts';
 import { findPlace } from './program-guard.ts';
 

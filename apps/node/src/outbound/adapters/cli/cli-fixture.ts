@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { type CliProfile, parseCliProfile } from '@iop/cli-profile';
 import type { RunEnd, RunFailure } from '@iop/domain';
 import { createTestClock } from '@iop/link/testing';
 import type { ExecutionSpec } from '@iop/runtime';
@@ -11,7 +12,6 @@ import type { Allow } from '../../../ports/adapter-factory.ts';
 import { chatSpec } from '../../../testing/specs.ts';
 import { markVariable } from './child-environment.ts';
 import { createCliAdapter } from './cli-adapter.ts';
-import { type CliProfile, parseCliProfile } from './cli-profile.ts';
 import { OrphanLedger } from './orphan-ledger.ts';
 import { hasVariable, readProcessTable } from './process-table.ts';
 

@@ -1,6 +1,6 @@
+import type { CliProfile } from '@iop/cli-profile';
 import type { RunFailure } from '@iop/domain';
 import type { ExecutionSpec } from '@iop/runtime';
-import type { CliProfile } from './cli-profile.ts';
 import { cliFailure } from './exit-verdict.ts';
 
 export type ReadPrompt = { kind: 'prompt'; text: string } | { kind: 'refused'; failure: RunFailure };

@@ -1,7 +1,7 @@
+import type { CliProfile } from '@iop/cli-profile';
 import type { Clock, RunEnd, RunFailure } from '@iop/domain';
 import { cancelCauseOf, type EventSink } from '@iop/runtime';
 import type { ChildOutput } from './child-output.ts';
-import type { CliProfile } from './cli-profile.ts';
 import { DrainWatch } from './drain-watch.ts';
 import { type ChildExit, cliFailure, failedEnd, verdictOf } from './exit-verdict.ts';
 import { JsonlOutput } from './jsonl-output.ts';
@@ -68,7 +68,9 @@ export class CliRun {
     const left = await processes.end(cause.kind === 'drained' ? 0 : profile.grace);
     if (left === 0) await this.#exitWithin(profile.drain);
     this.#release();
-    return this.#masked(this.#endOf(cause, rest));
+    const end = this.#masked(this.#endOf(cause, rest));
+    const { usage } = this.#reader;
+    return usage === undefined ? end : { ...end, usage };
   }
 
   #createTimeouts(): RunTimeouts {

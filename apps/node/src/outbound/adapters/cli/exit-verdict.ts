@@ -1,3 +1,4 @@
+import type { CliProfile } from '@iop/cli-profile';
 import {
   type ErrorDetails,
   type ErrorKind,
@@ -6,7 +7,6 @@ import {
   type RunEnd,
   type RunFailure,
 } from '@iop/domain';
-import type { CliProfile } from './cli-profile.ts';
 
 /** How the leader of a run ended: one of the two is set. */
 export interface ChildExit {

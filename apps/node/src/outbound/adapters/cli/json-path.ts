@@ -1,4 +1,4 @@
-import type { Matcher } from './cli-profile.ts';
+import type { Matcher } from '@iop/cli-profile';
 
 /** The value at a path such as `item.text` or `choices.0.delta`; own properties only. */
 export function valueAt(value: unknown, path: string): unknown {

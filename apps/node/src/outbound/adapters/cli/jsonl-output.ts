@@ -1,7 +1,7 @@
-import type { RunFailure } from '@iop/domain';
+import type { CliProfile } from '@iop/cli-profile';
+import type { RunFailure, Usage } from '@iop/domain';
 import type { RuntimeEvent } from '@iop/runtime';
 import { type ChildOutput, type OutputStep, textEvents } from './child-output.ts';
-import type { CliProfile } from './cli-profile.ts';
 import { cliFailure } from './exit-verdict.ts';
 import { matches, valueAt } from './json-path.ts';
 import { LineCutter } from './line-cutter.ts';
@@ -13,6 +13,7 @@ export class JsonlOutput implements ChildOutput {
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   #hasText = false;
   #isAnswered = false;
+  usage: Usage | undefined;
 
   constructor(profile: CliProfile) {
     this.#profile = profile;
@@ -44,6 +45,7 @@ export class JsonlOutput implements ChildOutput {
       const failure = this.#reported(value.object);
       if (failure !== undefined) return { events, verdict: { failure } };
       events.push(...this.#texts(value.object));
+      this.#count(value.object);
       this.#isAnswered = this.#profile.end !== undefined && matches(value.object, this.#profile.end);
     }
     return { events, verdict: this.#isAnswered ? 'answered' : 'more' };
@@ -72,6 +74,15 @@ export class JsonlOutput implements ChildOutput {
     return cliFailure('unavailable', 'cli.reported', `${program} reports: ${words.slice(0, 2000)}`);
   }
 
+  #count(object: object): void {
+    const { usage } = this.#profile;
+    if (usage === undefined || !matches(object, usage.where)) return;
+    const promptTokens = valueAt(object, usage.prompt);
+    const completionTokens = valueAt(object, usage.completion);
+    if (isCount(promptTokens) && isCount(completionTokens))
+      this.usage = { promptTokens, completionTokens, estimated: false };
+  }
+
   #texts(object: object): RuntimeEvent[] {
     const { where, field, separator } = this.#profile;
     const text = field !== undefined && matches(object, where) ? valueAt(object, field) : undefined;
@@ -80,4 +91,8 @@ export class JsonlOutput implements ChildOutput {
     this.#hasText = true;
     return textEvents(lead + text);
   }
+}
+
+function isCount(value: unknown): value is number {
+  return Number.isSafeInteger(value) && (value as number) >= 0;
 }

@@ -1,5 +1,5 @@
 import type { Readable } from 'node:stream';
-import type { Clock, RunFailure } from '@iop/domain';
+import type { Clock, RunFailure, Usage } from '@iop/domain';
 import type { EventSink, RuntimeEvent } from '@iop/runtime';
 import type { ChildOutput, OutputStep } from './child-output.ts';
 import { cliFailure } from './exit-verdict.ts';
@@ -37,6 +37,10 @@ export class OutputReader {
     init.stream.on('data', (chunk: Buffer) => this.#data(chunk));
     init.stream.on('error', () => {});
     init.stream.on('close', () => this.#closed());
+  }
+
+  get usage(): Usage | undefined {
+    return this.#init.output.usage;
   }
 
   /** Emits what is held of the last line; the failure if the output must not end here. */

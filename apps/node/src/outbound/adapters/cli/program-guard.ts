@@ -1,7 +1,7 @@
 import { accessSync, constants, realpathSync, statSync } from 'node:fs';
 import { basename, isAbsolute, sep } from 'node:path';
+import type { CliProfile } from '@iop/cli-profile';
 import type { Allow } from '../../../ports/adapter-factory.ts';
-import type { CliProfile } from './cli-profile.ts';
 
 export interface Place {
   /** Real paths: what was checked is what is executed. */

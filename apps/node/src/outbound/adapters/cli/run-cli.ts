@@ -1,7 +1,7 @@
+import type { CliProfile } from '@iop/cli-profile';
 import type { Clock, RunEnd } from '@iop/domain';
 import { cancelCauseOf, type EventSink, type ExecutionSpec } from '@iop/runtime';
 import { childEnvironment } from './child-environment.ts';
-import type { CliProfile } from './cli-profile.ts';
 import { CliRun } from './cli-run.ts';
 import { failedEnd } from './exit-verdict.ts';
 import type { OrphanLedger } from './orphan-ledger.ts';

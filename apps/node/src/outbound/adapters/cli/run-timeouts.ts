@@ -1,5 +1,5 @@
+import type { CliProfile } from '@iop/cli-profile';
 import type { Clock, RunFailure } from '@iop/domain';
-import type { CliProfile } from './cli-profile.ts';
 import { cliFailure } from './exit-verdict.ts';
 
 export interface TimeoutsInit {

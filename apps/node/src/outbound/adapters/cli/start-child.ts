@@ -2,8 +2,8 @@ import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { basename } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
+import type { CliProfile } from '@iop/cli-profile';
 import type { RunFailure } from '@iop/domain';
-import type { CliProfile } from './cli-profile.ts';
 import { cliFailure } from './exit-verdict.ts';
 import type { Place } from './program-guard.ts';
 
