@@ -29,6 +29,7 @@ import { openSqliteStore } from '../outbound/store-sqlite/store.ts';
 import { stateFiles } from '../state-files.ts';
 import { watchConfig } from './config-watch.ts';
 import { numberSettings } from './number-settings.ts';
+import { createRefusalLog } from './refusal-log.ts';
 
 export const serveCommand: LoadedCommand = { run: runServe };
 
@@ -113,9 +114,10 @@ export async function serve({ config, file, load }: ServeInput, signal: AbortSig
     clock,
   });
   releaseMemory();
-  const local = await listenUnix({ path: files.operatorSocket, onTransport });
+  const onRefused = createRefusalLog(log, clock);
+  const local = await listenUnix({ path: files.operatorSocket, onTransport, onRefused });
   stack.defer(() => local.close());
-  const wire = await listenTcp({ ...config.wire, identity, onTransport });
+  const wire = await listenTcp({ ...config.wire, identity, onTransport, onRefused });
   stack.defer(() => wire.close());
   health.set('wire', undefined);
   const httpAddress = await http.listen();

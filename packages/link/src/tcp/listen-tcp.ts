@@ -4,7 +4,7 @@ import type { Identity } from '../identity.ts';
 import { createCertificatePem } from './certificate.ts';
 import { exporterLabel } from './dial-tcp.ts';
 import { privateKeyOf } from './identity.ts';
-import { type Listener, type OnTransport, OpenSockets, whenListening } from './listener.ts';
+import { type Listener, type OnRefused, type OnTransport, OpenSockets, whenListening } from './listener.ts';
 import { assertPlaintextAllowed, isLoopback } from './loopback.ts';
 import { fromNodeError } from './node-error.ts';
 import { SocketTransport } from './socket-transport.ts';
@@ -18,6 +18,7 @@ export interface ListenTcpOptions {
   /** Its key makes the certificate. */
   identity: Identity;
   onTransport: OnTransport;
+  onRefused?: OnRefused;
   /** TCP connections at once; more are closed before they cost anything. Default 12 000. */
   connections?: number;
   /** Of them, how many may be in the middle of a TLS handshake; default 256. */
@@ -35,13 +36,15 @@ export async function listenTcp(options: ListenTcpOptions): Promise<Listener> {
   server.on('connection', (socket: Socket) => sockets.add(socket));
   const { host, port } = options;
   try {
-    await whenListening(server, () => server.listen({ host, port }));
+    await whenListening(server, () => server.listen({ host, port }), options.onRefused ?? nobody);
   } catch (error) {
     throw fromNodeError(error, `listening on ${host}:${port}`, 'link.listen-failed');
   }
   const bound = server.address() as AddressInfo;
   return { address: { host: bound.address, port: bound.port }, close: () => sockets.close(server) };
 }
+
+const nobody: OnRefused = () => {};
 
 function createPlain({ onTransport }: ListenTcpOptions): Server {
   return createServer({ noDelay: true }, (socket) => {
@@ -71,6 +74,7 @@ function createTls(options: ListenTcpOptions): Server {
   return createServer({ noDelay: true }, (socket) => {
     if (handshakes >= tlsHandshakes) {
       socket.destroy();
+      options.onRefused?.('too many TLS handshakes');
       return;
     }
     handshakes++;

@@ -1,19 +1,25 @@
 import { lstatSync, unlinkSync } from 'node:fs';
 import { connect, createServer } from 'node:net';
 import { IopError } from '@iop/domain';
-import { type Listener, type OnTransport, OpenSockets, whenListening } from './listener.ts';
+import { type Listener, type OnRefused, type OnTransport, OpenSockets, whenListening } from './listener.ts';
 import { fromNodeError } from './node-error.ts';
 import { SocketTransport } from './socket-transport.ts';
 
 /** What the kernel allows for the path of a Unix socket. */
 const longestPathBytes = 107;
 
+export interface ListenUnixOptions {
+  path: string;
+  onTransport: OnTransport;
+  onRefused?: OnRefused;
+}
+
 /**
  * Listens on a Unix socket of mode 0600. A file left by a dead process is replaced; a live one is not.
  * @throws IopError: somebody listens there or it is no socket (`conflict`), path too long (`invalid`)
  */
-export async function listenUnix(options: { path: string; onTransport: OnTransport }): Promise<Listener> {
-  const { path, onTransport } = options;
+export async function listenUnix(options: ListenUnixOptions): Promise<Listener> {
+  const { path, onTransport, onRefused = () => {} } = options;
   await makeWay(path);
   const sockets = new OpenSockets();
   const server = createServer((socket) => {
@@ -21,7 +27,7 @@ export async function listenUnix(options: { path: string; onTransport: OnTranspo
     onTransport(new SocketTransport(socket, { kind: 'unix', address: path }));
   });
   try {
-    await whenListening(server, () => withMask(0o177, () => server.listen({ path })));
+    await whenListening(server, () => withMask(0o177, () => server.listen({ path })), onRefused);
   } catch (error) {
     throw fromNodeError(error, `listening on ${path}`, 'link.listen-failed');
   }

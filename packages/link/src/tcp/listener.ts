@@ -10,6 +10,9 @@ export interface Listener {
 
 export type OnTransport = (transport: Transport) => void;
 
+/** Somebody could not be let in: no file descriptors left, a limit reached. Perhaps thousands of times a second. */
+export type OnRefused = (why: string) => void;
+
 const closeGraceMs = 1_000;
 
 /** Remembers the sockets of a server, so that it can be closed for good. */
@@ -39,13 +42,14 @@ export class OpenSockets {
 }
 
 /** Resolves when the server listens; rejects with what Node says. */
-export function whenListening(server: Server, listen: () => void): Promise<void> {
+export function whenListening(server: Server, listen: () => void, onRefused: OnRefused): Promise<void> {
   return new Promise((resolve, reject) => {
     server.once('error', reject);
     server.once('listening', () => {
       server.off('error', reject);
       // An accept that failed (no file descriptors left) concerns one newcomer, not the process.
-      server.on('error', () => {});
+      server.on('error', (error) => onRefused(error.message));
+      server.on('drop', () => onRefused('too many connections'));
       resolve();
     });
     listen();
