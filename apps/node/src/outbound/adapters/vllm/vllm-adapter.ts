@@ -3,6 +3,7 @@ import type { Adapter, Capabilities, Dialect, EventSink, ExecutionSpec } from '@
 import type { Answer, Settle } from '../http-upstream/answer.ts';
 import { ErrorAnswer } from '../http-upstream/error-answer.ts';
 import type { HostGuard } from '../http-upstream/host-guard.ts';
+import { requestHeaders } from '../http-upstream/request-headers.ts';
 import { SilenceWatch } from '../http-upstream/silence-watch.ts';
 import { UpstreamCall } from '../http-upstream/upstream-call.ts';
 import { type Headers, one, parseRetryAfter } from '../http-upstream/upstream-error.ts';
@@ -152,18 +153,6 @@ function choicesToWaitFor({ spec, choices }: Reading): number {
 
 function malformed(message: string): RunEnd {
   return { kind: 'failed', failure: fault('unavailable', 'upstream.malformed', message) };
-}
-
-function requestHeaders(apiKey: string): readonly string[] {
-  const headers = [
-    'content-type',
-    'application/json',
-    'accept-encoding',
-    'identity',
-    'user-agent',
-    'iop-node',
-  ];
-  return apiKey === '' ? headers : [...headers, 'authorization', `Bearer ${apiKey}`];
 }
 
 function toChatSpec(spec: ExecutionSpec): ExecutionSpec {

@@ -1,14 +1,12 @@
-import { realpathSync, statSync } from 'node:fs';
-import { isAbsolute, sep } from 'node:path';
-import { type Clock, IopError, toIopError } from '@iop/domain';
+import type { Clock } from '@iop/domain';
 import type { Adapter } from '@iop/runtime';
-import { readSecretFile } from '@iop/shell';
 import type {
   AdapterConfiguration,
   AdapterFactory,
   AdapterSettings,
   Allow,
 } from '../../../ports/adapter-factory.ts';
+import { keyFileProblems, readApiKey } from '../http-upstream/api-key-file.ts';
 import { urlProblems } from '../http-upstream/base-url.ts';
 import { createHostGuard } from '../http-upstream/host-guard.ts';
 import { createVllmAdapter } from './vllm-adapter.ts';
@@ -24,7 +22,7 @@ export function createVllmFactory(deps: { clock: Clock }): AdapterFactory {
       const settings = vllmSettings(configuration);
       return [
         ...urlProblems(settings.baseUrl, exampleUrl, allow),
-        ...keyProblems(settings.apiKeyFile, allow),
+        ...keyFileProblems(settings.apiKeyFile, allow),
       ];
     },
     create(configuration, allow) {
@@ -39,7 +37,7 @@ function build(configuration: AdapterConfiguration, allow: Allow, clock: Clock):
     {
       name: configuration.name,
       baseUrl: settings.baseUrl.replace(/\/+$/, ''),
-      apiKey: settings.apiKeyFile === '' ? '' : readKey(settings.apiKeyFile),
+      apiKey: readApiKey(settings.apiKeyFile),
       connectTimeoutMs: settings.connectTimeoutMs || defaults.connectTimeoutMs,
       firstByteTimeoutMs: settings.firstByteTimeoutMs || defaults.firstByteTimeoutMs,
       idleTimeoutMs: settings.idleTimeoutMs || defaults.idleTimeoutMs,
@@ -52,46 +50,4 @@ function build(configuration: AdapterConfiguration, allow: Allow, clock: Clock):
 function vllmSettings(configuration: AdapterConfiguration): VllmSettings {
   if (configuration.settings.kind !== 'vllm') throw new TypeError('not a vllm configuration');
   return configuration.settings;
-}
-
-function keyProblems(file: string, allow: Allow): string[] {
-  if (file === '') return [];
-  if (!isAbsolute(file)) return [`api_key_file: ${file} is not an absolute path`];
-  let real: string;
-  try {
-    real = realpathSync(file);
-    if (!statSync(real).isFile()) return [`api_key_file: ${file} is not a file`];
-  } catch {
-    return [`api_key_file: ${file} cannot be read on this Node`];
-  }
-  // The real path: a link inside an allowed directory must not lead out of it.
-  if (allow.directories.some((directory) => isInside(real, directory))) return contentProblems(file);
-  const list = allow.directories.length === 0 ? 'none' : allow.directories.join(', ');
-  return [`api_key_file: ${file} is not in a directory that node.yaml allows (allow.directories: ${list})`];
-}
-
-function contentProblems(file: string): string[] {
-  try {
-    readKey(file);
-    return [];
-  } catch (reason) {
-    return [`api_key_file: ${toIopError(reason).message}`];
-  }
-}
-
-function isInside(real: string, directory: string): boolean {
-  try {
-    const base = realpathSync(directory);
-    return real.startsWith(base.endsWith(sep) ? base : base + sep);
-  } catch {
-    return false;
-  }
-}
-
-/** @throws IopError for a file that is empty, or that others may read */
-function readKey(file: string): string {
-  const key = readSecretFile(file);
-  if (/^[\x21-\x7e]+$/.test(key)) return key;
-  const message = `api_key_file: ${file} does not hold one line with a key`;
-  throw new IopError({ kind: 'invalid', code: 'config.invalid', message });
 }
