@@ -61,6 +61,8 @@ export interface RunPlace {
   adapter: string;
   target: string;
   attempt: number;
+  /** Why this one, for people; undefined: there was no choice. */
+  route?: string;
 }
 
 /** A public name and what stands behind it now. */

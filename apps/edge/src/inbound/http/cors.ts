@@ -29,7 +29,16 @@ const requestHeaders = [
   'x-stainless-timeout',
 ].join(', ');
 
-const exposedHeaders = 'x-request-id, x-iop-run, x-iop-node, retry-after, retry-after-ms, x-should-retry';
+const exposedHeaders = [
+  'x-request-id',
+  'x-iop-run',
+  'x-iop-node',
+  'x-iop-adapter',
+  'x-iop-route',
+  'retry-after',
+  'retry-after-ms',
+  'x-should-retry',
+].join(', ');
 
 export interface Cors {
   /** Is the caller a page of an origin that may call, or no page at all? */

@@ -1,11 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Clock } from '@iop/domain';
 import type { Log, LogFields } from '@iop/shell';
+import type { RunPlace } from '../../core/door.ts';
 import { canFrame, frameChunk, joinPieces } from './chunk-framing.ts';
 import type { ConnectionWatch, Watched } from './connection-watch.ts';
 import type { Cors } from './cors.ts';
 import type { HttpTimes } from './http-config.ts';
 import type { RouteMeter } from './http-meter.ts';
+import { pushPlace } from './place-headers.ts';
 import { encodeError, type Refusal, refusalHeaders } from './refusal.ts';
 import { discardBody, isBodyLeft } from './request-body.ts';
 
@@ -44,7 +46,8 @@ export class Exchange implements Watched {
   readonly res: ServerResponse;
   readonly requestId: string;
   runId: string | undefined;
-  node: string | undefined;
+  /** Where its run was sent last. */
+  place: RunPlace | undefined;
   onGone: () => void = nothing;
   readonly #host: ExchangeHost;
   readonly #meter: RouteMeter;
@@ -74,7 +77,7 @@ export class Exchange implements Watched {
   writeHead(status: number, fields: readonly string[]): void {
     const head = ['x-request-id', this.requestId, ...fields];
     if (this.runId !== undefined) head.push('x-iop-run', this.runId);
-    if (this.node !== undefined) head.push('x-iop-node', this.node);
+    if (this.place !== undefined) pushPlace(head, this.place);
     head.push(...this.#host.cors.headers(this.req));
     if (this.#host.closing && !fields.includes('connection')) head.push('connection', 'close');
     this.res.writeHead(status, head);
@@ -162,12 +165,12 @@ export class Exchange implements Watched {
 
   /** What finds it again in a log. */
   labels(): LogFields {
-    const { requestId, runId, node } = this;
+    const { requestId, runId, place } = this;
     return {
       route: this.#meter.route,
       requestId,
       ...(runId !== undefined && { runId }),
-      ...(node !== undefined && { node }),
+      ...(place !== undefined && { node: place.node }),
     };
   }
 

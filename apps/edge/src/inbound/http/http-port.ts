@@ -1,4 +1,4 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import type { Clock } from '@iop/domain';
 import type { Log } from '@iop/shell';
 import type { FastifyInstance } from 'fastify';
@@ -8,6 +8,7 @@ import type { HttpTimes } from './http-config.ts';
 import type { RouteMeter } from './http-meter.ts';
 import type { Refusal } from './refusal.ts';
 import type { RouteTable } from './route-table.ts';
+import { type AnswerUnmatched, pathOf } from './unmatched.ts';
 
 /** A door's routes on the port that all doors share. */
 export type HttpRoutes = (port: HttpPort) => void;
@@ -24,6 +25,10 @@ export interface HttpPort {
    * first. `rest` is what a `*` at the end of `url` stands for, decoded.
    */
   route(method: 'GET' | 'POST', url: string, take: Take): void;
+  /** Like `route`, for paths that may mean something or nothing: no method of theirs is known to be right. */
+  routeRest(method: 'POST', url: string, take: Take): void;
+  /** What a path without a route gets. */
+  answerUnmatched(exchange: Exchange): void;
   /** Runs what answers `exchange`; a bug in it costs this exchange and no other. */
   guard(exchange: Exchange, answer: () => void): void;
 }
@@ -39,11 +44,36 @@ export interface PortInit {
   checkCaller: CheckCaller;
   requestId: (req: IncomingMessage) => string;
   table: RouteTable;
+  answerUnmatched: AnswerUnmatched;
 }
 
 export function createHttpPort(init: PortInit): HttpPort {
-  const { server, host, meterOf, log, bodyLimitBytes, checkCaller, requestId, table } = init;
-  function guard(exchange: Exchange, answer: () => void): void {
+  const { host, log, bodyLimitBytes, checkCaller, table, answerUnmatched } = init;
+  const guard = createGuard(log);
+  const hang = createHanger(init, guard);
+  return {
+    clock: host.clock,
+    log,
+    times: host.times,
+    bodyLimitBytes,
+    checkCaller,
+    guard,
+    answerUnmatched,
+    route(method, url, take) {
+      table.add(method, url);
+      hang(method, url, take);
+    },
+    routeRest(method, url, take) {
+      hang(method, url, (exchange, rest) => {
+        if (table.allowed(pathOf(exchange.req)) === undefined) take(exchange, rest);
+        else answerUnmatched(exchange);
+      });
+    },
+  };
+}
+
+function createGuard(log: Log): HttpPort['guard'] {
+  return (exchange, answer) => {
     try {
       answer();
     } catch (error) {
@@ -52,32 +82,25 @@ export function createHttpPort(init: PortInit): HttpPort {
       if (exchange.hasBegun) exchange.cut();
       else exchange.refuse(bug);
     }
-  }
-  return {
-    clock: host.clock,
-    log,
-    times: host.times,
-    bodyLimitBytes,
-    checkCaller,
-    guard,
-    route(method, url, take) {
-      table.add(method, url);
-      const meter = meterOf(url);
-      const begin = (req: IncomingMessage, res: ServerResponse) =>
-        new Exchange(host, { meter, requestId: requestId(req), req, res });
-      server.route({
-        method,
-        url,
-        // The first hook takes the request out of the framework's hands: it has routed, and its body
-        // parsing, serialising and error pages are not what a relay needs.
-        onRequest(request, reply) {
-          reply.hijack();
-          const exchange = begin(request.raw, reply.raw);
-          guard(exchange, () => take(exchange, (request.params as { '*'?: string })['*'] ?? ''));
-        },
-        handler: taken,
-      });
-    },
+  };
+}
+
+/** Hangs a route on the framework. */
+function createHanger({ server, host, meterOf, requestId }: PortInit, guard: HttpPort['guard']) {
+  return (method: 'GET' | 'POST', url: string, take: Take): void => {
+    const meter = meterOf(url);
+    server.route({
+      method,
+      url,
+      // The first hook takes the request out of the framework's hands: it has routed, and its body
+      // parsing, serialising and error pages are not what a relay needs.
+      onRequest({ raw: req, params }, reply) {
+        reply.hijack();
+        const exchange = new Exchange(host, { meter, requestId: requestId(req), req, res: reply.raw });
+        guard(exchange, () => take(exchange, (params as { '*'?: string })['*'] ?? ''));
+      },
+      handler: taken,
+    });
   };
 }
 

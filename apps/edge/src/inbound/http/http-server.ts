@@ -48,11 +48,11 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   const table = createRouteTable();
   const { bodyLimitBytes } = config;
   const checkCaller = createCallerCheck(config, cors, deps.edge);
-  const port = createHttpPort({ server, host, meterOf, log, bodyLimitBytes, checkCaller, requestId, table });
-  for (const routes of [probeRoutes(deps), ...deps.doors]) routes(port);
-
-  const unmatchedMeter = meterOf('none');
   const answerUnmatched = createUnmatched(table, cors);
+  const shared = { server, host, meterOf, log, bodyLimitBytes, checkCaller, requestId, table };
+  const port = createHttpPort({ ...shared, answerUnmatched });
+  for (const routes of [probeRoutes(deps), ...deps.doors]) routes(port);
+  const unmatchedMeter = meterOf('none');
   function takeUnmatched({ raw: req }: FastifyRequest, reply: FastifyReply): void {
     reply.hijack();
     answerUnmatched(

@@ -25,7 +25,7 @@ export function createUnmatched(table: RouteTable, cors: Cors): AnswerUnmatched 
 function unknownPath(req: IncomingMessage, path: string) {
   return {
     status: 404,
-    message: `There is no ${req.method} ${shown(path)} here. This Edge serves GET /v1/models and POST /v1/chat/completions.`,
+    message: `There is no ${req.method} ${shown(path)} here. This Edge serves GET /v1/models and POST /v1/chat/completions, /v1/completions, /v1/embeddings.`,
     type: 'invalid_request_error',
     code: 'unknown_url',
   };
@@ -41,7 +41,7 @@ function wrongMethod(req: IncomingMessage, path: string, allowed: string) {
   };
 }
 
-function pathOf(req: IncomingMessage): string {
+export function pathOf(req: IncomingMessage): string {
   const url = req.url ?? '/';
   const query = url.indexOf('?');
   return query === -1 ? url : url.slice(0, query);

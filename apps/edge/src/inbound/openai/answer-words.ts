@@ -2,7 +2,7 @@ import type { FinishReason, Usage } from '@iop/domain';
 
 /** Who answers: the same in every chunk of an answer. */
 export interface AnswerIdentity {
-  /** `chatcmpl-…` */
+  /** `chatcmpl-…`, `cmpl-…` */
   id: string;
   /** Seconds since 1970. */
   createdS: number;
@@ -21,6 +21,11 @@ const words: Readonly<Record<FinishReason, string>> = {
 /** @param hasToolCalls an agent ends its turn unless the reason says so, whatever the upstream said */
 export function finishWord(finish: FinishReason, hasToolCalls: boolean): string {
   return hasToolCalls && (finish === 'stop' || finish === 'other') ? 'tool_calls' : words[finish];
+}
+
+/** A completion knows no tools. */
+export function textFinishWord(finish: FinishReason): string {
+  return finish === 'tool-calls' ? words.stop : words[finish];
 }
 
 export function toUsage({ promptTokens, completionTokens, estimated }: Usage) {

@@ -1,19 +1,25 @@
 import type { EdgeDoor } from '../../core/door.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { HttpPort, HttpRoutes } from '../http/http-port.ts';
-import { takeChatCompletion } from './chat-completions.ts';
 import { answerModel, answerModels } from './models.ts';
+import { takeRaw } from './raw-requests.ts';
+import { chatShape, completionsShape, embeddingsShape } from './shapes.ts';
+import { createTakeRun } from './take-run.ts';
 
 /** What OpenAI clients expect under `/v1`. */
 export function openaiDoor(edge: EdgeDoor): HttpRoutes {
   return (port) => {
+    const take = createTakeRun(port, edge);
     port.route('GET', '/v1/models', (exchange) => {
       if (isKnown(port, exchange)) answerModels(exchange, edge);
     });
     port.route('GET', '/v1/models/*', (exchange, name) => {
       if (isKnown(port, exchange)) answerModel(exchange, edge, name);
     });
-    port.route('POST', '/v1/chat/completions', takeChatCompletion(port, edge));
+    port.route('POST', '/v1/chat/completions', (exchange) => take(exchange, chatShape));
+    port.route('POST', '/v1/completions', (exchange) => take(exchange, completionsShape));
+    port.route('POST', '/v1/embeddings', (exchange) => take(exchange, embeddingsShape));
+    port.routeRest('POST', '/v1/*', (exchange, path) => takeRaw({ port, take }, exchange, path));
   };
 }
 

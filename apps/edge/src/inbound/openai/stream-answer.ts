@@ -6,10 +6,10 @@ import type { Exchange } from '../http/exchange.ts';
 import type { HttpTimes } from '../http/http-config.ts';
 import { encodeError, type Refusal } from '../http/refusal.ts';
 import type { AnswerIdentity } from './answer-words.ts';
-import { ChunkEncoder } from './chunk-encoder.ts';
 import { EventJoiner } from './event-joiner.ts';
 import { Outlet } from './outlet.ts';
 import { RunOwner } from './run-owner.ts';
+import type { ChunkEncoder, RunShape } from './run-shape.ts';
 import { badEvent, endToRefusal, eventTooLarge } from './to-http.ts';
 
 export interface AnswerInit {
@@ -17,7 +17,9 @@ export interface AnswerInit {
   clock: Clock;
   times: HttpTimes;
   log: Log;
+  shape: RunShape;
   identity: AnswerIdentity;
+  stream: boolean;
   includeUsage: boolean;
 }
 
@@ -58,7 +60,7 @@ export class StreamAnswer implements RunReader {
   }
 
   dispatched(place: RunPlace): void {
-    this.#init.exchange.node = place.node;
+    this.#init.exchange.place = place;
   }
 
   events(events: readonly RuntimeEvent[], sizeBytes: number): void {
@@ -94,7 +96,8 @@ export class StreamAnswer implements RunReader {
   #show(event: RuntimeEvent): void {
     if (isContent(event)) this.#hadContent = true;
     if (event.kind !== 'raw') this.#encode(event);
-    else if (event.dialect !== 'openai.chat') this.#abandon(badEvent(`it speaks ${event.dialect}`));
+    else if (event.dialect !== this.#init.shape.dialect)
+      this.#abandon(badEvent(`it speaks ${event.dialect}`));
     else this.#join(event.bytes, event.more);
   }
 
@@ -106,16 +109,18 @@ export class StreamAnswer implements RunReader {
 
   #encode(event: Exclude<RuntimeEvent, { kind: 'raw' }>): void {
     const encoder = this.#chunks();
+    if (encoder === undefined) return;
     if (event.kind === 'text') this.#pushText(encoder.text(event.text));
     else if (event.kind === 'reasoning') this.#pushText(encoder.reasoning(event.text));
     else if (event.kind === 'tool-call') this.#pushText(encoder.toolCall(event));
     else if (event.kind === 'usage') encoder.usage(event.usage);
-    // what a chat cannot show still tells the caller that the work has begun
+    // what cannot be shown still tells the caller that the work has begun
     else if (isContent(event)) this.#pushText(encoder.begin());
   }
 
-  #chunks(): ChunkEncoder {
-    this.#encoder ??= new ChunkEncoder(this.#init.identity, this.#init.includeUsage);
+  #chunks(): ChunkEncoder | undefined {
+    const { shape, identity, includeUsage } = this.#init;
+    this.#encoder ??= shape.encoder?.(identity, includeUsage);
     return this.#encoder;
   }
 
@@ -125,7 +130,8 @@ export class StreamAnswer implements RunReader {
 
   #complete({ finish, usage }: Extract<RunEnd, { kind: 'completed' }>): void {
     // Raw events bring their own finish; what came in pieces of ours, or not at all, gets one.
-    if (this.#encoder?.hasBegun || !this.#hadContent) this.#pushText(this.#chunks().finish(finish, usage));
+    if (this.#encoder?.hasBegun || !this.#hadContent)
+      this.#pushText(this.#chunks()?.finish(finish, usage) ?? '');
     this.#outlet.finish(done);
   }
 

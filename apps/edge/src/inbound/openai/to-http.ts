@@ -1,4 +1,5 @@
 import type { CancelCause, ErrorKind, RunEnd, RunFailure } from '@iop/domain';
+import type { Dialect } from '@iop/runtime';
 import type { StartOutcome } from '../../core/door.ts';
 import type { ErrorType, Refusal } from '../http/refusal.ts';
 import { readUpstreamError } from './upstream-error.ts';
@@ -124,7 +125,7 @@ export function startToRefusal(outcome: Exclude<StartOutcome, { kind: 'accepted'
       };
     }
     case 'unsupported-dialect': {
-      const message = `${quote(outcome.asked)} takes no chat requests (${outcome.dialect}).`;
+      const message = `${quote(outcome.asked)} takes no ${requests[outcome.dialect]} (${outcome.dialect}).`;
       return { ...fill(byKind.unsupported, message, 'unsupported_model'), param: 'model' };
     }
     case 'stopping': {
@@ -137,6 +138,14 @@ export function startToRefusal(outcome: Exclude<StartOutcome, { kind: 'accepted'
     }
   }
 }
+
+const requests: Readonly<Record<Dialect, string>> = {
+  'openai.chat': 'chat requests',
+  'openai.completions': 'completion requests',
+  'openai.embeddings': 'embedding requests',
+  'openai.raw': 'requests on paths that only its upstream knows',
+  'iop.prompt': 'prompts',
+};
 
 export function unknownModel(asked: string, nearest: readonly string[]): Refusal {
   const hint =

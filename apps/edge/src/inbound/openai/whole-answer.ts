@@ -2,41 +2,45 @@ import type { RunEnd } from '@iop/domain';
 import { isContent, type RuntimeEvent } from '@iop/runtime';
 import type { RunPlace, RunReader } from '../../core/door.ts';
 import type { Refusal } from '../http/refusal.ts';
-import { CompletionAssembler } from './completion-assembler.ts';
 import { Outlet } from './outlet.ts';
+import { isJson, rawFields } from './raw-head.ts';
 import { RunOwner } from './run-owner.ts';
+import type { AnswerAssembler } from './run-shape.ts';
 import type { AnswerInit } from './stream-answer.ts';
 import { answerTooLarge, badEvent, endToRefusal } from './to-http.ts';
 
-/** Up to here an answer waits for its end, so that it has a length and a failure has a status. */
-export const wholeLimitBytes = 8 * 1024 * 1024;
 /** Events that have to be put together cannot be passed on before their end. */
 const assembleLimitBytes = 64 * 1024 * 1024;
 
-const fields = ['content-type', 'application/json'];
+const jsonFields: readonly string[] = ['content-type', 'application/json'];
 
 /**
- * A run as one JSON body.
+ * A run as one body: JSON, or whatever a raw one is.
  *
  * W1: an answer that broke never looks whole: it has a status of its own, or, once its beginning has
  *     left, its connection is reset.
+ * W2: an answer up to `holdBytes` of its shape has a length. What is no JSON, or a stream, is not held:
+ *     whoever asked for it wants its beginning now.
  */
 export class WholeAnswer implements RunReader {
   readonly owner: RunOwner;
   readonly #init: AnswerInit;
+  #holdBytes: number;
+  #fields = jsonFields;
   #parts: Uint8Array[] = [];
   #sizeBytes = 0;
   #hadContent = false;
   #outlet: Outlet | undefined;
-  #assembler: CompletionAssembler | undefined;
+  #assembler: AnswerAssembler | undefined;
 
   constructor(init: AnswerInit) {
     this.#init = init;
+    this.#holdBytes = init.shape.holdBytes;
     this.owner = new RunOwner(init.exchange);
   }
 
   dispatched(place: RunPlace): void {
-    this.#init.exchange.node = place.node;
+    this.#init.exchange.place = place;
   }
 
   events(events: readonly RuntimeEvent[], sizeBytes: number): void {
@@ -45,7 +49,7 @@ export class WholeAnswer implements RunReader {
     for (const event of events) this.#keep(event);
     if (this.#outlet !== undefined) this.#outlet.owe(sizeBytes);
     else this.owner.consumed(sizeBytes);
-    if (this.#sizeBytes > wholeLimitBytes) this.#spill();
+    if (this.#sizeBytes > this.#holdBytes) this.#spill();
   }
 
   end(end: RunEnd): void {
@@ -72,20 +76,36 @@ export class WholeAnswer implements RunReader {
   #keep(event: RuntimeEvent): void {
     if (isContent(event)) this.#hadContent = true;
     if (event.kind === 'raw') this.#keepRaw(event);
-    else if (event.kind === 'text') this.#assemble().text(event.text);
-    else if (event.kind === 'reasoning') this.#assemble().reasoning(event.text);
-    else if (event.kind === 'tool-call') this.#assemble().toolCall(event);
-    else if (event.kind === 'usage') this.#assemble().usage(event.usage);
+    else if (event.kind === 'head') this.#takeHead(event.contentType);
+    else this.#put(event);
   }
 
   #keepRaw(event: Extract<RuntimeEvent, { kind: 'raw' }>): void {
-    if (event.dialect !== 'openai.chat') this.#abandon(badEvent(`it speaks ${event.dialect}`));
+    const { dialect } = this.#init.shape;
+    if (event.dialect !== dialect) this.#abandon(badEvent(`it speaks ${event.dialect}`));
     else if (this.#outlet !== undefined) this.#outlet.push(event.bytes);
     else this.#parts.push(event.bytes);
   }
 
-  #assemble(): CompletionAssembler {
-    this.#assembler ??= new CompletionAssembler();
+  #takeHead(contentType: string): void {
+    const { shape, stream } = this.#init;
+    if (shape.dialect !== 'openai.raw') return;
+    this.#fields = rawFields(contentType);
+    this.#holdBytes = isJson(contentType) && !stream ? shape.holdBytes : 0;
+  }
+
+  #put(event: Exclude<RuntimeEvent, { kind: 'raw' | 'head' }>): void {
+    const assembler = this.#assemble();
+    if (assembler === undefined) {
+      if (isContent(event)) this.#abandon(badEvent(`it is ${event.kind}, which this path cannot show`));
+    } else if (event.kind === 'text') assembler.text(event.text);
+    else if (event.kind === 'reasoning') assembler.reasoning(event.text);
+    else if (event.kind === 'tool-call') assembler.toolCall(event);
+    else if (event.kind === 'usage') assembler.usage(event.usage);
+  }
+
+  #assemble(): AnswerAssembler | undefined {
+    this.#assembler ??= this.#init.shape.assembler?.();
     return this.#assembler;
   }
 
@@ -98,18 +118,28 @@ export class WholeAnswer implements RunReader {
     }
     const { exchange, clock } = this.#init;
     const consumed = (sizeBytes: number) => this.owner.consumed(sizeBytes);
-    this.#outlet = new Outlet({ exchange, clock, fields, consumed });
+    this.#outlet = new Outlet({ exchange, clock, fields: this.#fields, consumed });
     for (const part of this.#parts) this.#outlet.push(part);
     this.#parts = [];
   }
 
-  #complete({ finish, usage }: Extract<RunEnd, { kind: 'completed' }>): void {
-    const { exchange, identity } = this.#init;
-    const [first] = this.#parts;
+  #complete(end: Extract<RunEnd, { kind: 'completed' }>): void {
     if (this.#outlet !== undefined) this.#outlet.finish();
-    else if (first === undefined)
-      exchange.answer(200, fields, this.#assemble().finish(identity, finish, usage));
-    else exchange.answer(200, fields, this.#parts.length === 1 ? first : Buffer.concat(this.#parts));
+    else if (this.#parts.length > 0 || this.#init.shape.dialect === 'openai.raw') this.#answer(this.#parts);
+    else this.#answerAssembled(end);
+  }
+
+  #answer(parts: readonly Uint8Array[]): void {
+    const [first] = parts;
+    const body = parts.length === 1 && first !== undefined ? first : Buffer.concat(parts);
+    this.#init.exchange.answer(200, this.#fields, body);
+  }
+
+  #answerAssembled({ finish, usage }: Extract<RunEnd, { kind: 'completed' }>): void {
+    const { exchange, identity } = this.#init;
+    const body = this.#assemble()?.finish(identity, finish, usage);
+    if (body === undefined) this.#fail(badEvent('it is empty'));
+    else exchange.answer(200, this.#fields, body);
   }
 
   #fail(refusal: Refusal): void {

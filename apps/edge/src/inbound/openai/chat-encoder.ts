@@ -1,14 +1,12 @@
 import type { FinishReason, Usage } from '@iop/domain';
-import type { RuntimeEvent } from '@iop/runtime';
 import { type AnswerIdentity, finishWord, toolCallId, toUsage } from './answer-words.ts';
-
-type ToolCall = Extract<RuntimeEvent, { kind: 'tool-call' }>;
+import type { ChunkEncoder, ToolCall } from './run-shape.ts';
 
 /**
  * Server-sent chat chunks from the events of adapters that speak no dialect of their own. Every
  * method returns whole events; the first call also gives the chunk that names the role.
  */
-export class ChunkEncoder {
+export class ChatEncoder implements ChunkEncoder {
   readonly #identity: AnswerIdentity;
   readonly #includeUsage: boolean;
   readonly #head: string;

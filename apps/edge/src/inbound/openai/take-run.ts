@@ -3,24 +3,22 @@ import type { Exchange } from '../http/exchange.ts';
 import type { HttpPort } from '../http/http-port.ts';
 import { invalidRequest, type Refusal } from '../http/refusal.ts';
 import { type BodyOutcome, readBody } from '../http/request-body.ts';
-import type { AnswerIdentity } from './answer-words.ts';
-import { type ChatRequest, parseChatRequest } from './chat-request.ts';
+import type { RunRequest, RunShape } from './run-shape.ts';
 import { type AnswerInit, StreamAnswer } from './stream-answer.ts';
 import { startToRefusal } from './to-http.ts';
 import { WholeAnswer } from './whole-answer.ts';
 
-/** `POST /v1/chat/completions`, from the head of the request to a run with an owner. */
-export function takeChatCompletion(
-  port: HttpPort,
-  edge: Pick<EdgeDoor, 'start'>,
-): (exchange: Exchange) => void {
-  return (exchange) => {
+/** Takes a request in this shape, from its head to a run with an owner. */
+export type TakeRun = (exchange: Exchange, shape: RunShape) => void;
+
+export function createTakeRun(port: HttpPort, edge: Pick<EdgeDoor, 'start'>): TakeRun {
+  return (exchange, shape) => {
     const caller = port.checkCaller(exchange.req);
     if (caller.kind === 'refused') return exchange.refuse(caller.refusal);
     const refusal = checkDisconnect(exchange) ?? checkEncoding(exchange);
     if (refusal !== undefined) return exchange.refuse(refusal);
     readBody(exchange.req, port.bodyLimitBytes, (body) => {
-      port.guard(exchange, () => takeBody({ port, edge, exchange, keyId: caller.keyId }, body));
+      port.guard(exchange, () => takeBody({ port, edge, exchange, shape, keyId: caller.keyId }, body));
     });
   };
 }
@@ -29,6 +27,7 @@ interface Taken {
   port: HttpPort;
   edge: Pick<EdgeDoor, 'start'>;
   exchange: Exchange;
+  shape: RunShape;
   keyId: string;
 }
 
@@ -39,10 +38,10 @@ function takeBody(taken: Taken, body: BodyOutcome): void {
   else takeBytes(taken, body.bytes);
 }
 
-function takeBytes({ port, edge, exchange, keyId }: Taken, bytes: Uint8Array): void {
-  const parsed = parseChatRequest(bytes);
-  if (parsed.kind === 'refused') exchange.refuse(parsed.refusal);
-  else startRun(edge, toIntent(keyId, parsed.request, bytes), answerInit(port, exchange, parsed.request));
+function takeBytes(taken: Taken, bytes: Uint8Array): void {
+  const parsed = taken.shape.parse(bytes);
+  if (parsed.kind === 'refused') taken.exchange.refuse(parsed.refusal);
+  else startRun(taken, toIntent(taken, parsed.request, bytes));
 }
 
 function checkEncoding({ req }: Exchange): Refusal | undefined {
@@ -67,36 +66,43 @@ function bodyTooLarge(limitBytes: number): Refusal {
   return { status: 413, message, type: 'invalid_request_error', code: 'request_too_large', close: true };
 }
 
-function toIntent(keyId: string, request: ChatRequest, body: Uint8Array): RunIntent {
-  const { model, stream, includeUsage } = request;
+function toIntent({ keyId, shape }: Taken, request: RunRequest, body: Uint8Array): RunIntent {
+  const { model, stream, includeUsage, raw } = request;
   return {
     door: 'openai',
     keyId,
     select: { kind: 'model', model },
-    dialect: 'openai.chat',
+    dialect: shape.dialect,
     body,
     stream,
     includeUsage,
+    ...(raw !== undefined && { raw }),
   };
 }
 
-function answerInit(port: HttpPort, exchange: Exchange, { model, includeUsage }: ChatRequest): AnswerInit {
-  const { clock, times, log } = port;
-  const identity: AnswerIdentity = {
-    id: `chatcmpl-${exchange.requestId}`,
-    createdS: Math.floor(clock.wall() / 1000),
-    model,
-  };
-  return { exchange, clock, times, log, identity, includeUsage };
-}
-
-function startRun(edge: Pick<EdgeDoor, 'start'>, intent: RunIntent, init: AnswerInit): void {
-  const answer = intent.stream ? new StreamAnswer(init) : new WholeAnswer(init);
-  const outcome = edge.start(intent, answer);
+function startRun(taken: Taken, intent: RunIntent): void {
+  const init = answerInit(taken, intent);
+  // Nobody here knows the events of a raw stream, so nothing can be put between them.
+  const isEvents = intent.stream && intent.raw === undefined;
+  const answer = isEvents ? new StreamAnswer(init) : new WholeAnswer(init);
+  const outcome = taken.edge.start(intent, answer);
   if (outcome.kind === 'accepted') {
     answer.owner.attach(outcome.run);
     return;
   }
   answer.discard();
-  init.exchange.refuse(startToRefusal(outcome));
+  taken.exchange.refuse(startToRefusal(outcome));
+}
+
+function answerInit(
+  { port, exchange, shape }: Taken,
+  { select, stream, includeUsage }: RunIntent,
+): AnswerInit {
+  const { clock, times, log } = port;
+  const identity = {
+    id: `${shape.idPrefix}-${exchange.requestId}`,
+    createdS: Math.floor(clock.wall() / 1000),
+    model: select.kind === 'model' ? select.model : select.target,
+  };
+  return { exchange, clock, times, log, shape, identity, stream, includeUsage };
 }
