@@ -12,6 +12,8 @@ export interface HttpLab extends AsyncDisposable {
   readonly url: string;
   /** `POST /v1/chat/completions` with the good key. */
   chat(body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
+  /** A body that is no object and no text goes as it is. */
+  post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
   close(): Promise<void>;
 }
@@ -44,20 +46,28 @@ export async function openHttpLab({
   const door = createHttpDoor({ edge, config, log, metrics: createMetrics('iop_edge_'), clock });
   const { port } = await door.listen();
   const url = `http://127.0.0.1:${port}`;
+  const post: HttpLab['post'] = (path, body, headers) =>
+    fetch(`${url}${path}`, {
+      method: 'POST',
+      headers: { ...bearer, ...(body instanceof FormData ? {} : json), ...headers },
+      body: isReady(body) ? body : JSON.stringify(body),
+    });
   return {
     edge,
     port,
     url,
-    chat: (body, headers) =>
-      fetch(`${url}/v1/chat/completions`, {
-        method: 'POST',
-        headers: { ...bearer, 'content-type': 'application/json', ...headers },
-        body: typeof body === 'string' ? body : JSON.stringify(body),
-      }),
+    post,
+    chat: (body, headers) => post('/v1/chat/completions', body, headers),
     get: (path, headers = bearer) => fetch(`${url}${path}`, { headers }),
     close: () => door.close(),
     [Symbol.asyncDispose]: () => door.close(),
   };
+}
+
+const json = { 'content-type': 'application/json' };
+
+function isReady(body: unknown): body is string | FormData | Uint8Array<ArrayBuffer> {
+  return typeof body === 'string' || body instanceof FormData || body instanceof Uint8Array;
 }
 
 /** Time that stands still until the test moves it; the end of a tick is the real one. */

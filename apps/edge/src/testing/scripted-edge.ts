@@ -12,9 +12,9 @@ export interface ScriptedRun {
   readonly consumedBytes: number;
   /** Resolves when the door has cancelled it. */
   readonly cancelled: Promise<CancelCause>;
-  dispatch(node?: string): void;
+  dispatch(node?: string, route?: string): void;
   emit(...events: RuntimeEvent[]): void;
-  /** Raw bytes of the chat dialect. */
+  /** Raw bytes of the dialect that was asked for. */
   raw(bytes: string | Uint8Array, more?: boolean): void;
   /** One server-sent event with this value. */
   chunk(value: unknown): void;
@@ -110,8 +110,9 @@ class PlayedRun implements ScriptedRun {
     this.#resolveCancelled(by);
   }
 
-  dispatch(node = 'gpu-1'): void {
-    this.#reader.dispatched({ node, adapter: 'vllm', target: 'Qwen/Qwen3-8B', attempt: 1 });
+  dispatch(node = 'gpu-1', route?: string): void {
+    const place = { node, adapter: 'vllm', target: 'Qwen/Qwen3-8B', attempt: 1 };
+    this.#reader.dispatched(route === undefined ? place : { ...place, route });
   }
 
   emit(...events: RuntimeEvent[]): void {
@@ -122,7 +123,7 @@ class PlayedRun implements ScriptedRun {
   }
 
   raw(bytes: string | Uint8Array, more = false): void {
-    this.emit({ kind: 'raw', dialect: 'openai.chat', bytes: Buffer.from(bytes), more });
+    this.emit({ kind: 'raw', dialect: this.intent.dialect, bytes: Buffer.from(bytes), more });
   }
 
   chunk(value: unknown): void {
