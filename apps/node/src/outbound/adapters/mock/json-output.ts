@@ -51,7 +51,7 @@ export class JsonOutput implements MockOutput {
       ...(usage && { usage: usageOf(usage) }),
     };
     const text = JSON.stringify(answer);
-    return bodyEvents(this.#isBroken ? text.slice(0, -20) : text);
+    return bodyEvents('openai.chat', this.#isBroken ? text.slice(0, -20) : text);
   }
 
   #message(): object {

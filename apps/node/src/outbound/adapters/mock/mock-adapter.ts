@@ -1,13 +1,10 @@
 import type { Clock, RunEnd } from '@iop/domain';
-import type { Adapter, Capabilities, EventSink, ExecutionSpec } from '@iop/runtime';
-import { JsonOutput } from './json-output.ts';
+import { type Adapter, type Capabilities, dialects, type EventSink, type ExecutionSpec } from '@iop/runtime';
+import { createOutput } from './create-output.ts';
 import { invalidFailure } from './mock-faults.ts';
-import type { MockOutput } from './mock-output.ts';
 import { MockPlayer } from './mock-player.ts';
-import { type MockRequest, readMockRequest } from './mock-request.ts';
+import { readMockRequest } from './mock-request.ts';
 import type { MockScript } from './mock-script.ts';
-import { PromptOutput } from './prompt-output.ts';
-import { StreamOutput } from './stream-output.ts';
 
 export interface MockOptions {
   name: string;
@@ -23,7 +20,7 @@ export function createMockAdapter(options: MockOptions, deps: { clock: Clock }):
     kind: 'mock',
     retry: 'before-content',
     sessions: 'portable',
-    dialects: ['openai.chat', 'iop.prompt'],
+    dialects,
     capabilities: async (): Promise<Capabilities> => ({
       healthy: true,
       detail: '',
@@ -56,17 +53,4 @@ async function execute({ spec, sink, signal, targets, clock }: Execution): Promi
   const { request } = read;
   const output = createOutput(spec, request, clock);
   return new MockPlayer({ request, runId: spec.runId, output, sink, signal, clock }).run();
-}
-
-function createOutput(spec: ExecutionSpec, request: MockRequest, clock: Clock): MockOutput {
-  if (spec.dialect === 'iop.prompt') return new PromptOutput();
-  const head = {
-    id: `chatcmpl-${spec.runId}`,
-    created: Math.floor(clock.wall() / 1000),
-    model: spec.target,
-    choices: request.choices,
-    reasoningField: request.script.reasoning_field,
-    includeUsage: spec.includeUsage,
-  };
-  return spec.stream ? new StreamOutput(head) : new JsonOutput(head);
 }

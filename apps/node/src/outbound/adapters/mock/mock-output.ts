@@ -27,16 +27,15 @@ export interface AnswerHead {
   includeUsage: boolean;
 }
 
-const dialect: Dialect = 'openai.chat';
 const maxPieceBytes = 64 * 1024;
 
 /** One server-sent event; if it is larger than a frame, in pieces that belong together. */
-export function rawEvents(text: string): RuntimeEvent[] {
+export function rawEvents(dialect: Dialect, text: string): RuntimeEvent[] {
   return cut(text).map((bytes, at, all) => ({ kind: 'raw', dialect, bytes, more: at < all.length - 1 }));
 }
 
 /** Pieces of a JSON body. */
-export function bodyEvents(text: string): RuntimeEvent[] {
+export function bodyEvents(dialect: Dialect, text: string): RuntimeEvent[] {
   return cut(text).map((bytes) => ({ kind: 'raw', dialect, bytes, more: false }));
 }
 

@@ -18,7 +18,9 @@ const fillerBytes = 16 * 1024;
 
 /** The pieces of an answer, in order, made one at a time: reasoning, text, tool calls. */
 export function* mockPieces({ request, runId }: PieceContext): Generator<MockPiece> {
-  const { script } = request;
+  const { script, echo, prompt } = request;
+  if (request.embeddings !== undefined) return;
+  if (echo) yield { kind: 'text', text: prompt };
   if (script.reasoning !== undefined) {
     for (const text of words(script.reasoning)) yield { kind: 'reasoning', text };
   }

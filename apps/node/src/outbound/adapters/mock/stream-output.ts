@@ -19,7 +19,7 @@ export class StreamOutput implements MockOutput {
   }
 
   garbage(): RuntimeEvent[] {
-    return rawEvents('data: {"id":"mock","choices":[{"delta":{"content":"this is not \n\n');
+    return rawEvents('openai.chat', 'data: {"id":"mock","choices":[{"delta":{"content":"this is not \n\n');
   }
 
   end(finish: string, usage: MockUsage | undefined): RuntimeEvent[] {
@@ -40,7 +40,7 @@ export class StreamOutput implements MockOutput {
   #chunk(fields: object): RuntimeEvent[] {
     const { id, created, model } = this.#head;
     const chunk = { id, object: 'chat.completion.chunk', created, model, ...fields };
-    return rawEvents(`data: ${JSON.stringify(chunk)}\n\n`);
+    return rawEvents('openai.chat', `data: ${JSON.stringify(chunk)}\n\n`);
   }
 
   #delta(piece: MockPiece): object {
