@@ -6,6 +6,8 @@ import { answerStatus, type Exchange, type Play, toExchange } from './scripted-u
 
 export interface FakeModel {
   capabilities?: readonly string[];
+  /** What it was trained for; undefined: not said. */
+  trainedContext?: number;
   /** Loaded with so many tokens; undefined: not loaded. */
   loadedContext?: number;
 }
@@ -13,11 +15,11 @@ export interface FakeModel {
 export interface FakeOllama {
   baseUrl: string;
   port: number;
-  /** POSTs of /api/chat, oldest first. */
-  readonly chats: readonly Exchange[];
-  /** Chats whose answer has not ended and whose caller is still there. */
-  openChats(): number;
-  /** `GET /api/tags` …, everything but chats. */
+  /** POSTs of /api/chat, /api/generate and /api/embed, oldest first. */
+  readonly runs: readonly Exchange[];
+  /** Runs whose answer has not ended and whose caller is still there. */
+  openRuns(): number;
+  /** `GET /api/tags` …, everything but runs. */
   readonly asked: readonly string[];
   /** What it has on its disk. */
   readonly models: Map<string, FakeModel>;
@@ -27,20 +29,20 @@ export interface FakeOllama {
 /**
  * A fake Ollama, written from Ollama's documentation of its API and what is known of its errors; not
  * Ollama itself. A real HTTP server on a real socket, as strict about requests as the documented types.
- * @param plays what a chat with each model does
+ * @param plays what a run with each model does
  */
 export async function startFakeOllama(plays: Readonly<Record<string, Play>>, port = 0): Promise<FakeOllama> {
-  const chats: Exchange[] = [];
+  const runs: Exchange[] = [];
   const asked: string[] = [];
   const open = new Set<Exchange>();
   const sockets = new Set<Socket>();
   const models = new Map<string, FakeModel>(Object.keys(plays).map((name) => [name, {}]));
-  const chat = (exchange: Exchange): void => {
-    chats.push(exchange);
+  const run = (exchange: Exchange): void => {
+    runs.push(exchange);
     open.add(exchange);
     void exchange.over.then(() => open.delete(exchange));
     const { model } = exchange.json;
-    const problem = requestProblem(exchange.json);
+    const problem = requestProblem(exchange.path, exchange.json);
     const missing = answerStatus(404, { error: `model '${model}' not found` });
     void (problem === undefined ? (plays[String(model)] ?? missing) : answerStatus(400, { error: problem }))(
       exchange,
@@ -52,8 +54,8 @@ export async function startFakeOllama(plays: Readonly<Record<string, Play>>, por
     request.on('end', () => {
       const exchange = toExchange(request.url ?? '', request.headers, Buffer.concat(parts), response);
       const route = `${request.method} ${request.url}`;
-      if (route === 'POST /api/chat') {
-        chat(exchange);
+      if (runRoutes.has(route)) {
+        run(exchange);
         return;
       }
       asked.push(route);
@@ -70,8 +72,8 @@ export async function startFakeOllama(plays: Readonly<Record<string, Play>>, por
   return {
     baseUrl: `http://127.0.0.1:${bound}`,
     port: bound,
-    chats,
-    openChats: () => open.size,
+    runs,
+    openRuns: () => open.size,
     asked,
     models,
     close: async () => {
@@ -80,6 +82,8 @@ export async function startFakeOllama(plays: Readonly<Record<string, Play>>, por
     },
   };
 }
+
+const runRoutes: ReadonlySet<string> = new Set(['POST /api/chat', 'POST /api/generate', 'POST /api/embed']);
 
 function replyTo(
   route: string,
@@ -96,7 +100,8 @@ function replyTo(
   }
   const model = route === 'POST /api/show' ? models.get(String(json.model)) : undefined;
   if (model === undefined) return { status: 404, body: { error: 'not found' } };
-  return ok({ details: {}, capabilities: model.capabilities ?? ['completion', 'tools'] });
+  const info = { 'general.architecture': 'fake', 'fake.context_length': model.trainedContext };
+  return ok({ details: {}, model_info: info, capabilities: model.capabilities ?? ['completion', 'tools'] });
 }
 
 function ok(body: unknown) {
@@ -136,6 +141,17 @@ export function line(message: Record<string, unknown> | string): string {
   const fields = typeof message === 'string' ? { content: message } : { content: '', ...message };
   const head = { model: 'fake', created_at: '2026-01-01T00:00:00Z' };
   return `${JSON.stringify({ ...head, message: { role: 'assistant', ...fields }, done: false })}\n`;
+}
+
+/** One line of a completion. */
+export function responseLine(response: string, fields: Record<string, unknown> = {}): string {
+  return `${JSON.stringify({ model: 'fake', response, done: false, ...fields })}\n`;
+}
+
+/** The whole answer of `/api/embed`. */
+export function answerVectors(vectors: unknown, fields: Record<string, unknown> = {}): Play {
+  const counts = { total_duration: 5, load_duration: 1, prompt_eval_count: 7 };
+  return answerStatus(200, { model: 'fake', embeddings: vectors, ...counts, ...fields });
 }
 
 /** The last line. */

@@ -61,12 +61,16 @@ export function toTools(body: Fields, problems: ProblemList): unknown[] {
 
 /** O1: what would otherwise be dropped without a word. */
 export function refuseUnsupported(body: Fields, problems: ProblemList): void {
-  for (const { param, isAsked, why } of unsupportedRows) {
+  refuseRows(unsupportedRows, body, problems);
+}
+
+export function refuseRows(rows: readonly UnsupportedRow[], body: Fields, problems: ProblemList): void {
+  for (const { param, isAsked, why } of rows) {
     if (isSet(body[param]) && isAsked(body[param])) problems.unsupported(param, why);
   }
 }
 
-interface UnsupportedRow {
+export interface UnsupportedRow {
   param: string;
   /** Many clients send the value that asks for nothing. */
   isAsked(value: unknown): boolean;

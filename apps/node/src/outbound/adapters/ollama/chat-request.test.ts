@@ -1,17 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, it } from 'node:test';
 import { chatSpec } from '../../../testing/specs.ts';
-import { type ChatSettings, toOllamaChat } from './chat-request.ts';
+import { toOllamaChat } from './chat-request.ts';
+import type { RequestSettings } from './ollama-request.ts';
 
-const plain: ChatSettings = { numCtx: 0, keepAlive: '', think: undefined };
+const plain: RequestSettings = { numCtx: 0, keepAlive: '', think: undefined };
 const hello = [{ role: 'user', content: 'hello' }];
 
-function translate(request: Record<string, unknown>, settings: Partial<ChatSettings> = {}) {
+function translate(request: Record<string, unknown>, settings: Partial<RequestSettings> = {}) {
   const body = Buffer.from(JSON.stringify({ model: 'public', messages: hello, ...request }));
   return toOllamaChat(chatSpec('qwen3:8b', { body }), { ...plain, ...settings });
 }
 
-function bodyOf(request: Record<string, unknown>, settings: Partial<ChatSettings> = {}) {
+function bodyOf(request: Record<string, unknown>, settings: Partial<RequestSettings> = {}) {
   const outcome = translate(request, settings);
   if (outcome.kind === 'refused') throw new Error(outcome.failure.message);
   return JSON.parse(Buffer.from(outcome.body).toString());

@@ -35,11 +35,22 @@ export function parseLoaded(json: unknown): Map<string, number> {
   return found;
 }
 
-/** `/api/show`: `{capabilities:["completion","tools",…]}`; undefined: an older server, which does not say. */
-export function parseSkills(json: unknown): ReadonlySet<string> | undefined {
-  const skills = isFields(json) ? json.capabilities : undefined;
-  if (!Array.isArray(skills)) return undefined;
-  return new Set(skills.filter((skill) => typeof skill === 'string'));
+/** What a model is, as long as its content is the same. */
+export interface ModelTraits {
+  /** "completion", "tools" …; undefined: an older server, which does not say. */
+  skills: ReadonlySet<string> | undefined;
+  /** Tokens that the model was trained for: it is never loaded with more. */
+  trainedContext: number | undefined;
+}
+
+/** `/api/show`: `{capabilities:[…],model_info:{"general.architecture":A,"A.context_length":N}}`. */
+export function parseShow(json: unknown): ModelTraits {
+  const { capabilities, model_info: info } = isFields(json) ? json : {};
+  const skills = Array.isArray(capabilities)
+    ? new Set(capabilities.filter((skill) => typeof skill === 'string'))
+    : undefined;
+  const length = isFields(info) ? info[`${info['general.architecture']}.context_length`] : undefined;
+  return { skills, trainedContext: isCount(length) ? length : undefined };
 }
 
 function isCount(value: unknown): value is number {

@@ -1,9 +1,11 @@
-import type { Capabilities, TargetInfo } from '@iop/runtime';
+import type { Capabilities, FactName, TargetInfo } from '@iop/runtime';
 import { askUpstream, type Reply } from '../http-upstream/ask-upstream.ts';
 import { CapabilityProbe, missingDetail, type ProbeFinding } from '../http-upstream/capability-probe.ts';
 import { parseUpstreamError } from '../http-upstream/upstream-error.ts';
 import type { UpstreamPool } from '../http-upstream/upstream-pool.ts';
-import { type ModelCard, parseLoaded, parseSkills, parseTags } from './model-cards.ts';
+import { type ModelCard, type ModelTraits, parseLoaded, parseTags } from './model-cards.ts';
+import { MeasuredFacts, toFacts } from './model-facts.ts';
+import { TraitBook } from './trait-book.ts';
 
 export interface ShelfInit {
   pool: UpstreamPool;
@@ -17,8 +19,6 @@ export interface ShelfInit {
   configuredTargets: readonly string[];
 }
 
-type Skills = ReadonlySet<string>;
-
 const loadedTimeoutMs = 3000;
 
 /**
@@ -28,13 +28,14 @@ const loadedTimeoutMs = 3000;
 export class ModelShelf {
   readonly #init: ShelfInit;
   readonly #probe: CapabilityProbe;
-  /** By digest: a model that is pulled anew is asked about again. */
-  #skills = new Map<string, Skills>();
+  readonly #traits: TraitBook;
+  readonly #measured = new MeasuredFacts();
   #cards: readonly ModelCard[] = [];
   #loaded: ReadonlyMap<string, number> = new Map();
 
   constructor(init: ShelfInit) {
     this.#init = init;
+    this.#traits = new TraitBook((model, signal) => this.#show(model, signal));
     this.#probe = new CapabilityProbe({ where: init.where, ask: (signal) => this.#ask(signal) });
   }
 
@@ -45,7 +46,14 @@ export class ModelShelf {
   /** Tokens of prompt and answer for `target`; undefined: nobody has said. */
   contextLength(target: string): number | undefined {
     const { numCtx } = this.#init;
-    return numCtx > 0 ? numCtx : this.#loaded.get(withTag(target));
+    const room = numCtx > 0 ? numCtx : this.#loaded.get(withTag(target));
+    const trained = this.#traitsOf(target)?.trainedContext;
+    return room === undefined || trained === undefined ? room : Math.min(room, trained);
+  }
+
+  /** A run showed what `target` can do, or cannot. */
+  saw(target: string, fact: FactName, holds: boolean): void {
+    this.#measured.saw(withTag(target), fact, holds);
   }
 
   /** `target` is loaded now: finds out with which context, if that is not known. Never rejects. */
@@ -60,9 +68,7 @@ export class ModelShelf {
 
   /** False only if the model is known not to. */
   canThink(target: string): boolean {
-    const card = this.#cards.find(({ name }) => name === withTag(target));
-    const skills = card && this.#skills.get(card.digest);
-    return skills === undefined || skills.has('thinking');
+    return this.#traitsOf(target)?.skills?.has('thinking') !== false;
   }
 
   async #ask(signal: AbortSignal): Promise<ProbeFinding> {
@@ -73,8 +79,9 @@ export class ModelShelf {
     if (cards === undefined) return this.#refused('GET /api/tags', tags);
     await this.#askLoaded(signal);
     this.#cards = cards;
-    await this.#learnSkills(cards, signal);
-    const targets = cards.filter((card) => this.#canChat(card)).map((card) => this.#toTarget(card));
+    this.#measured.keep(new Set(cards.map(({ name }) => withTag(name))));
+    await this.#traits.learn(cards, signal);
+    const targets = cards.filter((card) => this.#isUseful(card)).map((card) => this.#toTarget(card));
     return { kind: 'healthy', targets, detail: this.#missing(targets) };
   }
 
@@ -84,47 +91,36 @@ export class ModelShelf {
     this.#loaded = status === 200 ? parseLoaded(json) : new Map();
   }
 
-  async #learnSkills(cards: readonly ModelCard[], signal: AbortSignal): Promise<void> {
-    const skills = new Map<string, Skills>();
-    // What is known is kept even if there is no time for the rest.
-    for (const { digest } of cards) {
-      const known = this.#skills.get(digest);
-      if (known !== undefined) skills.set(digest, known);
-    }
-    this.#skills = skills;
-    for (const { name, digest } of cards) {
-      const found = skills.get(digest) ?? (await this.#show(name, signal));
-      if (found === 'no-time') return;
-      if (found !== 'silent') skills.set(digest, found);
-    }
-  }
-
-  /** `no-time`: the list of models is what counts; the rest is asked next time. */
-  async #show(model: string, signal: AbortSignal): Promise<Skills | 'silent' | 'no-time'> {
-    const { pool, prefix, headers } = this.#init;
-    const path = `${prefix}/api/show`;
-    const question = { method: 'POST', path, headers: [...headers], body: { model } } as const;
-    try {
-      const { status, json } = await askUpstream(pool, question, signal);
-      return (status === 200 ? parseSkills(json) : undefined) ?? 'silent';
-    } catch {
-      return 'no-time';
-    }
-  }
-
   #get(path: string, signal: AbortSignal): Promise<Reply> {
     const { pool, prefix, headers } = this.#init;
-    return askUpstream(pool, { method: 'GET', path: prefix + path, headers: [...headers] }, signal);
+    return askUpstream(pool, { method: 'GET', path: prefix + path, headers }, signal);
   }
 
-  #canChat({ digest }: ModelCard): boolean {
-    const skills = this.#skills.get(digest);
-    return skills === undefined || skills.has('completion');
+  #show(model: string, signal: AbortSignal): Promise<Reply> {
+    const { pool, prefix, headers } = this.#init;
+    const path = `${prefix}/api/show`;
+    return askUpstream(pool, { method: 'POST', path, headers, body: { model } }, signal);
   }
 
-  #toTarget({ name }: ModelCard): TargetInfo {
+  #traitsOf(target: string): ModelTraits | undefined {
+    const card = this.#cards.find(({ name }) => withTag(name) === withTag(target));
+    return card && this.#traits.of(card.digest);
+  }
+
+  /** What makes images or sound is nothing that any dialect of this adapter can ask for. */
+  #isUseful({ digest }: ModelCard): boolean {
+    const skills = this.#traits.of(digest)?.skills;
+    return skills === undefined || skills.has('completion') || skills.has('embedding');
+  }
+
+  #toTarget({ name, digest }: ModelCard): TargetInfo {
     const contextLength = this.contextLength(name);
-    return contextLength === undefined ? { name } : { name, contextLength };
+    const facts = toFacts(this.#traits.of(digest)?.skills, this.#measured.of(withTag(name)));
+    return {
+      name,
+      ...(contextLength !== undefined && { contextLength }),
+      ...(facts.length > 0 && { facts }),
+    };
   }
 
   #missing(targets: readonly TargetInfo[]): string {

@@ -45,8 +45,8 @@ async function setup(): Promise<AdapterHarness> {
   return {
     adapter: createOllama(ollama.baseUrl),
     spec: (scenario) => chatSpec(scenario),
-    openWork: () => ollama.openChats(),
-    startedWork: () => ollama.chats.length,
+    openWork: () => ollama.openRuns(),
+    startedWork: () => ollama.runs.length,
     close: () => ollama.close(),
   };
 }

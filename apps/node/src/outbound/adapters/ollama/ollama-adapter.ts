@@ -1,22 +1,24 @@
 import type { Clock, RunEnd } from '@iop/domain';
-import type { Adapter, Capabilities, EventSink, ExecutionSpec } from '@iop/runtime';
+import type { Adapter, Capabilities, EventSink, ExecutionSpec, FactName } from '@iop/runtime';
 import type { Answer, Settle } from '../http-upstream/answer.ts';
 import { ErrorAnswer } from '../http-upstream/error-answer.ts';
 import type { HostGuard } from '../http-upstream/host-guard.ts';
+import { requestHeaders } from '../http-upstream/request-headers.ts';
 import { SilenceWatch } from '../http-upstream/silence-watch.ts';
 import { UpstreamCall } from '../http-upstream/upstream-call.ts';
 import { type Headers, one, parseRetryAfter } from '../http-upstream/upstream-error.ts';
-import { fault } from '../http-upstream/upstream-fault.ts';
 import { UpstreamPool } from '../http-upstream/upstream-pool.ts';
-import { ChatAnswer } from './chat-answer.ts';
-import { type ChatSettings, toOllamaChat } from './chat-request.ts';
 import { ModelShelf } from './model-shelf.ts';
-import { explainFailure } from './ollama-failure.ts';
+import { explainFailure, factDenied, malformed } from './ollama-failure.ts';
+import type { RequestSettings } from './ollama-request.ts';
+import { ollamaDialects, type Route, routeRun } from './ollama-routes.ts';
 
-export interface OllamaOptions extends ChatSettings {
+export interface OllamaOptions extends RequestSettings {
   name: string;
   /** Before `/api`, without a slash at the end. */
   baseUrl: string;
+  /** Sent as a bearer token; empty: none. */
+  apiKey: string;
   connectTimeoutMs: number;
   /** From the request to the first byte: queue, loading, reading the prompt. */
   loadTimeoutMs: number;
@@ -30,16 +32,7 @@ export interface OllamaDeps {
   hosts: HostGuard;
 }
 
-const headers = [
-  'content-type',
-  'application/json',
-  'accept-encoding',
-  'identity',
-  'user-agent',
-  'iop-node',
-] as const;
-
-/** Chat over Ollama's own API; see DESIGN.md beside this file. */
+/** Ollama's own API; see DESIGN.md beside this file. */
 export function createOllamaAdapter(options: OllamaOptions, deps: OllamaDeps): Adapter {
   return new OllamaAdapter(options, deps);
 }
@@ -49,11 +42,12 @@ class OllamaAdapter implements Adapter {
   readonly kind = 'ollama';
   readonly retry = 'before-content';
   readonly sessions = 'portable';
-  readonly dialects = ['openai.chat', 'iop.prompt'] as const;
+  readonly dialects = ollamaDialects;
   readonly #options: OllamaOptions;
   readonly #clock: Clock;
   readonly #where: string;
   readonly #prefix: string;
+  readonly #headers: readonly string[];
   readonly #pool: UpstreamPool;
   readonly #watch: SilenceWatch;
   readonly #shelf: ModelShelf;
@@ -65,6 +59,7 @@ class OllamaAdapter implements Adapter {
     this.#clock = deps.clock;
     this.#where = `${options.name} at ${url.host}`;
     this.#prefix = url.pathname.replace(/\/+$/, '');
+    this.#headers = requestHeaders(options.apiKey);
     const connector = deps.hosts.connector(options.connectTimeoutMs);
     this.#pool = new UpstreamPool({ origin: url.origin, connector });
     this.#watch = new SilenceWatch(deps.clock, {
@@ -75,7 +70,7 @@ class OllamaAdapter implements Adapter {
       pool: this.#pool,
       where: this.#where,
       prefix: this.#prefix,
-      headers,
+      headers: this.#headers,
       numCtx: options.numCtx,
       configuredTargets: options.targets,
     });
@@ -86,67 +81,64 @@ class OllamaAdapter implements Adapter {
   }
 
   async execute(spec: ExecutionSpec, sink: EventSink, signal: AbortSignal): Promise<RunEnd> {
-    const request = toOllamaChat(spec, this.#settingsFor(spec.target));
-    if (request.kind === 'refused') return { kind: 'failed', failure: request.failure };
-    const { body, textLength } = request;
+    const route = routeRun(spec, this.#settingsFor(spec.target));
+    if (route.kind === 'refused') return { kind: 'failed', failure: route.failure };
     const call = new UpstreamCall(
       { pool: this.#pool, clock: this.#clock, watch: this.#watch, where: this.#where },
       {
         request: {
-          path: `${this.#prefix}/api/chat`,
-          headers: [...headers, 'x-request-id', spec.runId],
-          body,
+          path: this.#prefix + route.path,
+          headers: [...this.#headers, 'x-request-id', spec.runId],
+          body: route.body,
         },
         sink,
         signal,
-        answerFor: (status, head, settle) =>
-          this.#answerFor({ spec, sink, settle, textLength }, status, head),
+        answerFor: (status, headers, settle) =>
+          this.#answerFor({ target: spec.target, route, sink, settle }, status, headers),
       },
     );
-    return this.#explain(await call.run(), spec);
+    return this.#explain(await call.run(), spec.target);
   }
 
   async close(): Promise<void> {
     this.#pool.close();
   }
 
-  #settingsFor(target: string): ChatSettings {
+  #settingsFor(target: string): RequestSettings {
     const { numCtx, keepAlive, think } = this.#options;
     return { numCtx, keepAlive, think: this.#shelf.canThink(target) ? think : undefined };
   }
 
-  #answerFor({ spec, sink, settle, textLength }: Reading, status: number, head: Headers): Answer {
+  #answerFor({ target, route, sink, settle }: Reading, status: number, headers: Headers): Answer {
     const where = this.#where;
     if (status !== 200) {
-      return new ErrorAnswer({
-        where,
-        status,
-        retryAfterMs: parseRetryAfter(head, this.#clock.wall()),
-        settle,
-      });
+      const retryAfterMs = parseRetryAfter(headers, this.#clock.wall());
+      return new ErrorAnswer({ where, status, retryAfterMs, settle });
     }
-    const encoding = one(head['content-encoding']) ?? 'identity';
+    const encoding = one(headers['content-encoding']) ?? 'identity';
     // Nobody asked for it, so nobody here can read it.
-    if (encoding !== 'identity') settle(malformed(`${where} sent an answer in ${encoding}`));
-    void this.#shelf.lookAtLoaded(spec.target);
-    const contextLength = () => this.#shelf.contextLength(spec.target);
-    return new ChatAnswer({ where, runId: spec.runId, textLength, contextLength, sink, settle });
+    if (encoding !== 'identity') {
+      settle({ kind: 'failed', failure: malformed(where, `an answer in ${encoding}`) });
+    }
+    void this.#shelf.lookAtLoaded(target);
+    const contextLength = () => this.#shelf.contextLength(target);
+    const saw = (fact: FactName) => this.#shelf.saw(target, fact, true);
+    return route.createAnswer({ where, contextLength, saw, sink, settle });
   }
 
-  #explain(end: RunEnd, { target }: ExecutionSpec): RunEnd {
+  #explain(end: RunEnd, target: string): RunEnd {
     if (end.kind !== 'failed') return end;
     const place = { where: this.#where, target, numCtx: this.#options.numCtx };
-    return { ...end, failure: explainFailure(end.failure, place) };
+    const failure = explainFailure(end.failure, place);
+    const denied = factDenied(failure);
+    if (denied !== undefined) this.#shelf.saw(target, denied, false);
+    return { ...end, failure };
   }
-}
-
-function malformed(message: string): RunEnd {
-  return { kind: 'failed', failure: fault('unavailable', 'upstream.malformed', message) };
 }
 
 interface Reading {
-  spec: ExecutionSpec;
+  target: string;
+  route: Route;
   sink: EventSink;
   settle: Settle;
-  textLength: number;
 }

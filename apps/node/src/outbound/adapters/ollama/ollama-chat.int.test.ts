@@ -20,14 +20,14 @@ describe('ollama: an answer', () => {
       finish: 'stop',
       usage: { promptTokens: 7, completionTokens: 2, estimated: false },
     });
-    assert.equal(ollama.chats[0]?.json.stream, true);
+    assert.equal(ollama.runs[0]?.json.stream, true);
   });
 
   it('is streamed by Ollama also for a caller that wants it whole', async (test) => {
     const { run, ollama } = await createLab(test, answerLines(line('hello'), doneLine()));
     const { events } = await run({ stream: false });
     assert.equal(textOf(events), 'hello');
-    assert.equal(ollama.chats[0]?.json.stream, true);
+    assert.equal(ollama.runs[0]?.json.stream, true);
   });
 
   it('is the same wherever its lines are cut', async (test) => {
@@ -116,6 +116,6 @@ describe('ollama: an answer', () => {
     const { run, ollama } = await createLab(test, answerLines(line('hi'), doneLine()));
     const { events } = await run({ dialect: 'iop.prompt', body: Buffer.from('say hi') });
     assert.equal(textOf(events), 'hi');
-    assert.deepEqual(ollama.chats[0]?.json.messages, [{ role: 'user', content: 'say hi' }]);
+    assert.deepEqual(ollama.runs[0]?.json.messages, [{ role: 'user', content: 'say hi' }]);
   });
 });

@@ -41,6 +41,7 @@ describe('ollama: its configuration', () => {
     [{ baseUrl: '127.0.0.1:11434' }, /base_url: .* is not a URL like http:\/\/127\.0\.0\.1:11434/],
     [{ baseUrl: 'http://10.0.0.1:11434' }, /host 10\.0\.0\.1 is not allowed/],
     [{ baseUrl: 'http://127.0.0.1:11434/v1' }, /base_url: must end before \/api or \/v1/],
+    [{ apiKeyFile: 'key' }, /api_key_file: key is not an absolute path/],
     [{ keepAlive: 'soon' }, /keep_alive: "soon" is no duration/],
     [{ think: 'maybe' }, /think: "maybe" is none of off, on, low/],
   ] as const) {
@@ -51,11 +52,11 @@ describe('ollama: its configuration', () => {
     });
   }
 
-  it('makes an adapter that chats', async () => {
+  it('makes an adapter for chats, completions, embeddings and prompts', async () => {
     const adapter = factory.create(configuration(), allow);
     assert.deepEqual(
       [adapter.name, adapter.kind, adapter.dialects],
-      ['ollama', 'ollama', ['openai.chat', 'iop.prompt']],
+      ['ollama', 'ollama', ['openai.chat', 'openai.completions', 'openai.embeddings', 'iop.prompt']],
     );
     await adapter.close();
   });

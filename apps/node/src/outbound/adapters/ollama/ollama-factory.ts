@@ -4,6 +4,7 @@ import type {
   AdapterFactory,
   AdapterSettings,
 } from '../../../ports/adapter-factory.ts';
+import { keyFileProblems, readApiKey } from '../http-upstream/api-key-file.ts';
 import { urlProblems } from '../http-upstream/base-url.ts';
 import { createHostGuard } from '../http-upstream/host-guard.ts';
 import type { Think } from './chat-extras.ts';
@@ -19,7 +20,11 @@ export function createOllamaFactory(deps: { clock: Clock }): AdapterFactory {
   return {
     check(configuration, allow) {
       const settings = ollamaSettings(configuration);
-      return [...urlProblems(settings.baseUrl, exampleUrl, allow), ...optionProblems(settings)];
+      return [
+        ...urlProblems(settings.baseUrl, exampleUrl, allow),
+        ...keyFileProblems(settings.apiKeyFile, allow),
+        ...optionProblems(settings),
+      ];
     },
     create(configuration, allow) {
       const settings = ollamaSettings(configuration);
@@ -27,6 +32,7 @@ export function createOllamaFactory(deps: { clock: Clock }): AdapterFactory {
         {
           name: configuration.name,
           baseUrl: settings.baseUrl.replace(/\/+$/, ''),
+          apiKey: readApiKey(settings.apiKeyFile),
           connectTimeoutMs: settings.connectTimeoutMs || defaults.connectTimeoutMs,
           loadTimeoutMs: settings.loadTimeoutMs || defaults.loadTimeoutMs,
           idleTimeoutMs: settings.idleTimeoutMs || defaults.idleTimeoutMs,

@@ -44,7 +44,7 @@ describe('ollama: an answer that breaks never looks whole (O2)', () => {
     const { run, ollama } = await createLab(test, play);
     const failure = failureOf((await run()).end);
     assert.deepEqual([failure.code, failure.retryable], ['upstream.line-too-large', false]);
-    await ollama.chats[0]?.over;
+    await ollama.runs[0]?.over;
   });
 
   it('by an error after 200, also before any content (O3)', async (test) => {
@@ -98,6 +98,12 @@ describe('ollama: an upstream that refuses', () => {
     assert.deepEqual([failure.kind, failure.code], ['unsupported', 'upstream.unsupported']);
   });
 
+  it('in JSON inside of its error, as its engine says it: in plain words', async (test) => {
+    const inner = { error: { code: 400, message: 'model does not support multimodal requests', type: 'x' } };
+    const failure = await said(test, 400, JSON.stringify(inner));
+    assert.match(failure.message, /answered 400: model does not support multimodal requests$/);
+  });
+
   it('because the prompt is too long, whatever the status: a matter of the request', async (test) => {
     for (const status of [400, 413, 500]) {
       const failure = await said(test, status, 'the input length exceeds the context length');
@@ -116,7 +122,7 @@ describe('ollama: an upstream that refuses', () => {
   it('nothing of a request that cannot be served reaches it', async (test) => {
     const { run, ollama } = await createLab(test, answerLines(doneLine()));
     assert.equal(failureOf((await run({ request: { n: 2 } })).end).details.param, 'n');
-    assert.equal(ollama.chats.length, 0);
+    assert.equal(ollama.runs.length, 0);
   });
 });
 
@@ -139,7 +145,7 @@ describe('ollama: an upstream that takes its time', () => {
       ['timeout', 'upstream.first-byte-timeout', true],
     );
     assert.match(failure.message, /loading.*see load_timeout/);
-    await ollama.chats[0]?.over;
+    await ollama.runs[0]?.over;
   });
 
   it('in mid-answer for longer than the idle time-out: stalled', async (test) => {
@@ -154,11 +160,11 @@ describe('ollama: an upstream that takes its time', () => {
   it('is let go in the tick of a cancel, while it loads (O9)', async (test) => {
     const { start, ollama } = await createLab(test, () => {});
     const { stop, end, sink } = start();
-    while (ollama.openChats() === 0) await sleep(2);
+    while (ollama.openRuns() === 0) await sleep(2);
     stop.abort('caller');
     assert.deepEqual(await end, { kind: 'cancelled', by: 'caller' });
-    await ollama.chats[0]?.over;
-    assert.equal(ollama.chats[0]?.gone, true);
+    await ollama.runs[0]?.over;
+    assert.equal(ollama.runs[0]?.gone, true);
     assert.equal(sink.late.length, 0);
   });
 });
@@ -173,7 +179,7 @@ describe('ollama: a prompt that was shortened (O8)', () => {
   it('is asked not to be', async (test) => {
     const { run, ollama } = await createLab(test, answerLines(doneLine()), { numCtx: 8192 });
     await run();
-    const { truncate, shift, options } = ollama.chats[0]?.json ?? {};
+    const { truncate, shift, options } = ollama.runs[0]?.json ?? {};
     assert.deepEqual([truncate, shift, options], [false, false, { num_ctx: 8192 }]);
   });
 

@@ -14,8 +14,11 @@ type SpecValues = Partial<ExecutionSpec> & { request?: Record<string, unknown> }
 export interface Lab {
   ollama: FakeOllama;
   adapter: Adapter;
-  /** @param values `request`: fields of the request besides `messages` */
-  start(values?: SpecValues): Running;
+  /**
+   * @param values `request`: fields of the request besides `messages`
+   * @param windowBytes that its reader has room for
+   */
+  start(values?: SpecValues, windowBytes?: number): Running;
   run(values?: SpecValues): Promise<{ events: readonly RuntimeEvent[]; end: RunEnd }>;
 }
 
@@ -37,8 +40,8 @@ export async function createLab(
     await adapter.close();
     await ollama.close();
   });
-  const start = (values: SpecValues = {}): Running => {
-    const sink = createRecordingSink();
+  const start = (values: SpecValues = {}, windowBytes?: number): Running => {
+    const sink = createRecordingSink(windowBytes);
     const stop = new AbortController();
     const end = adapter.execute(toSpec(values), sink, stop.signal).then((result) => {
       sink.close();
@@ -69,6 +72,7 @@ export function createOllama(baseUrl: string, options: Partial<OllamaOptions> = 
       numCtx: 0,
       keepAlive: '',
       think: undefined,
+      apiKey: '',
       targets: [],
       ...options,
       baseUrl,

@@ -23,6 +23,13 @@ export function toUsage(line: Fields, textLength: number): Usage | undefined {
   return { promptTokens: Math.ceil(textLength / 4), completionTokens, estimated: true };
 }
 
+/** Of what was only read. @param textLength of the input, in UTF-16 units */
+export function toInputUsage(line: Fields, textLength: number): Usage {
+  const promptTokens = toCount(line.prompt_eval_count);
+  if (promptTokens !== undefined) return { promptTokens, completionTokens: 0, estimated: false };
+  return { promptTokens: Math.ceil(textLength / 4), completionTokens: 0, estimated: true };
+}
+
 function toCount(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 0xffffffff
     ? value

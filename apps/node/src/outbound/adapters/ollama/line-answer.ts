@@ -1,38 +1,45 @@
 import type { FinishReason, RunFailure, Usage } from '@iop/domain';
-import type { EventSink, RuntimeEvent } from '@iop/runtime';
+import type { EventSink, FactName, RuntimeEvent } from '@iop/runtime';
 import type { Answer, Settle } from '../http-upstream/answer.ts';
 import { excerpt, failureOfErrorObject } from '../http-upstream/upstream-error.ts';
-import { cutFailure, fault } from '../http-upstream/upstream-fault.ts';
-import { toFinish, toUsage } from './chat-end.ts';
+import { cutFailure } from '../http-upstream/upstream-fault.ts';
+import { toFinish, toUsage } from './answer-end.ts';
+import { isBlank, maxLineBytes, parseLine } from './answer-line.ts';
 import { LineCutter } from './line-cutter.ts';
+import { malformed, tooLarge } from './ollama-failure.ts';
 import { type Fields, isFields, isSet } from './problem-list.ts';
 import { textPieces } from './text-pieces.ts';
 import { ToolCalls } from './tool-calls.ts';
 
-/** O7: one line may take so much; beyond it the upstream is broken or hostile. */
-export const maxLineBytes = 4 * 1024 * 1024;
-
-export interface ChatAnswerInit {
+export interface LineAnswerInit {
   where: string;
   runId: string;
+  /** What an answer that is whole shows. */
+  fact: 'chat' | 'completions';
+  /** What the answer begins with, whatever the model says; empty: nothing. */
+  echo: string;
   /** Of the prompt, in UTF-16 units: for an estimate. */
   textLength: number;
   /** Tokens of prompt and answer that the model was loaded with, as far as is known now. */
   contextLength(): number | undefined;
+  /** A line showed that the model can do this. */
+  saw(fact: FactName): void;
   sink: EventSink;
   settle: Settle;
 }
 
-/** The lines of one answer of `/api/chat`, as events; O2–O8 of DESIGN.md. */
-export class ChatAnswer implements Answer {
-  readonly #init: ChatAnswerInit;
+/** The lines of one answer of `/api/chat` or `/api/generate`, as events; O2–O8 of DESIGN.md. */
+export class LineAnswer implements Answer {
+  readonly #init: LineAnswerInit;
   readonly #cutter: LineCutter;
   readonly #calls: ToolCalls;
+  #echo: string;
   #isOver = false;
   #room = true;
 
-  constructor(init: ChatAnswerInit) {
+  constructor(init: LineAnswerInit) {
     this.#init = init;
+    this.#echo = init.echo;
     this.#calls = new ToolCalls(init.runId);
     this.#cutter = new LineCutter(
       (bytes, start, end) => this.#line(bytes.subarray(start, end)),
@@ -43,7 +50,8 @@ export class ChatAnswer implements Answer {
   data(chunk: Uint8Array): boolean {
     if (this.#isOver) return true;
     this.#room = true;
-    if (!this.#cutter.push(chunk) && !this.#isOver) this.#fail(tooLarge(this.#init.where));
+    if (!this.#cutter.push(chunk) && !this.#isOver)
+      this.#fail(tooLarge(this.#init.where, 'line', maxLineBytes));
     return this.#room;
   }
 
@@ -75,26 +83,36 @@ export class ChatAnswer implements Answer {
   }
 
   #fields(line: Fields): void {
+    this.#text(this.#echo);
+    this.#echo = '';
+    // What a chat has in its message, a completion has in the line itself.
     if (isFields(line.message)) this.#message(line.message);
+    else this.#message({ thinking: line.thinking, content: line.response });
     if (line.done === true && !this.#isOver) this.#complete(line);
   }
 
   #message({ thinking, content, tool_calls: calls }: Fields): void {
     if (typeof thinking === 'string' && thinking !== '') {
+      this.#init.saw('reasoning');
       for (const text of textPieces(thinking)) this.#emit({ kind: 'reasoning', text });
     }
-    if (typeof content === 'string' && content !== '') {
-      for (const text of textPieces(content)) this.#emit({ kind: 'text', text });
-    }
-    if (!Array.isArray(calls)) return;
-    for (const call of calls) this.#call(call);
+    if (typeof content === 'string') this.#text(content);
+    if (Array.isArray(calls)) for (const call of calls) this.#call(call);
+  }
+
+  #text(whole: string): void {
+    if (whole !== '') for (const text of textPieces(whole)) this.#emit({ kind: 'text', text });
   }
 
   #call(call: unknown): void {
     if (this.#isOver) return;
     const events = this.#calls.toEvents(call);
     if (events === undefined) this.#fail(malformed(this.#init.where, 'a tool call that names no function'));
-    else for (const event of events) this.#emit(event);
+    else {
+      this.#init.saw('tools');
+      this.#init.saw('stream-tools');
+      for (const event of events) this.#emit(event);
+    }
   }
 
   #emit(event: RuntimeEvent): void {
@@ -102,8 +120,10 @@ export class ChatAnswer implements Answer {
   }
 
   #complete(line: Fields): void {
-    const { textLength, settle } = this.#init;
+    const { textLength, settle, saw, fact } = this.#init;
     const usage = toUsage(line, textLength);
+    saw(fact);
+    if (usage !== undefined && !usage.estimated) saw('usage-in-stream');
     this.#sayIfFull(usage);
     this.#isOver = true;
     const finish: FinishReason = toFinish(line.done_reason, this.#calls.count > 0);
@@ -122,26 +142,4 @@ export class ChatAnswer implements Answer {
     this.#isOver = true;
     this.#init.settle({ kind: 'failed', failure });
   }
-}
-
-function parseLine(bytes: Uint8Array): Fields | undefined {
-  try {
-    const value: unknown = JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length).toString());
-    return isFields(value) ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
-function isBlank(bytes: Uint8Array): boolean {
-  return bytes.every((byte) => byte === 0x20 || byte === 0x0d || byte === 0x09);
-}
-
-function malformed(where: string, what: string): RunFailure {
-  return fault('unavailable', 'upstream.malformed', `${where} sent ${what}`);
-}
-
-function tooLarge(where: string): RunFailure {
-  const message = `${where} sent a line of more than ${maxLineBytes / 1024 / 1024} MiB without an end`;
-  return { ...fault('unavailable', 'upstream.line-too-large', message), retryable: false };
 }
