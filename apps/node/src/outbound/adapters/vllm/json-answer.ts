@@ -5,6 +5,7 @@ import { excerpt, failureOfErrorObject } from '../http-upstream/upstream-error.t
 import { fault } from '../http-upstream/upstream-fault.ts';
 import { AnswerScanner } from './answer-scanner.ts';
 import { parseRange, toFinishReason, toUsage } from './answer-values.ts';
+import { isJson } from './json-scan.ts';
 
 /** A larger answer is passed on as it comes; a smaller one is seen whole before any of it leaves. */
 export const maxHeldBytes = 8 * 1024 * 1024;
@@ -15,6 +16,8 @@ export interface JsonAnswerInit {
   where: string;
   sink: EventSink;
   settle: Settle;
+  /** Also arrays and bare values: some answers of `openai.raw` are. */
+  takesAnyJson?: boolean;
 }
 
 /**
@@ -54,7 +57,7 @@ export class JsonAnswer implements Answer {
 
   #endHeld(): void {
     const body = this.#held.length === 1 ? (this.#held[0] as Uint8Array) : Buffer.concat(this.#held);
-    const end = readAnswer(body, this.#init.where);
+    const end = readAnswer(body, this.#init);
     if (end.kind === 'completed') this.#emitThenSettle(body, 0, end);
     else this.#settle(end);
   }
@@ -70,7 +73,8 @@ export class JsonAnswer implements Answer {
 
   /** HTTP says that it is whole; whether it is JSON was not looked at, only its last byte. */
   #endUnseen(): void {
-    const isClosed = this.#lastByte === 0x7d || this.#lastByte === 0x0a;
+    // } ] or a line end
+    const isClosed = [0x7d, 0x5d, 0x0a].includes(this.#lastByte);
     if (isClosed) this.#settle({ kind: 'completed', finish: 'other' });
     else
       this.#settle({ kind: 'failed', failure: malformed(this.#init.where, 'its last byte closes nothing') });
@@ -108,9 +112,10 @@ export class JsonAnswer implements Answer {
   }
 }
 
-function readAnswer(body: Uint8Array, where: string): RunEnd {
+function readAnswer(body: Uint8Array, { where, takesAnyJson }: JsonAnswerInit): RunEnd {
   const scanner = new AnswerScanner();
   if (!scanner.scan(body, 0, body.length)) {
+    if (takesAnyJson && isJson(body)) return { kind: 'completed', finish: 'stop' };
     const failure = malformed(where, body.length === 0 ? 'it is empty' : excerpt(body));
     return { kind: 'failed', failure };
   }
