@@ -4,11 +4,15 @@ import type { Answer, Settle } from '../http-upstream/answer.ts';
 import { ErrorAnswer } from '../http-upstream/error-answer.ts';
 import { type Headers, one, parseRetryAfter } from '../http-upstream/upstream-error.ts';
 import { fault } from '../http-upstream/upstream-fault.ts';
+import { EmbeddingConverter } from './embedding-converter.ts';
 import { HeadSink } from './head-sink.ts';
 import { JsonAnswer } from './json-answer.ts';
 import { RawAnswer } from './raw-answer.ts';
 import type { RequestReading } from './request-splice.ts';
 import { StreamAnswer } from './stream-answer.ts';
+
+/** Lists of vectors get large: 2,048 of 1,024 floats have 40 MB as JSON. */
+const heldEmbeddingBytes = 256 * 1024;
 
 /** Everything that decides how an answer is read. */
 export interface AnswerContext {
@@ -36,7 +40,7 @@ export function chooseAnswer(context: AnswerContext, status: number, headers: He
     return new ErrorAnswer({ where, status, retryAfterMs: parseRetryAfter(headers, nowMs), settle });
   }
   if (context.spec.dialect === 'openai.raw') return rawAnswer(context, type, headers);
-  return streams ? streamAnswer(context) : wholeAnswer(context);
+  return streams ? streamAnswer(context) : wholeAnswer(context, headers);
 }
 
 function streamAnswer({ spec, reading, sink, settle, where }: AnswerContext): Answer {
@@ -47,18 +51,26 @@ function streamAnswer({ spec, reading, sink, settle, where }: AnswerContext): An
   return new StreamAnswer({ dialect, tap, sink, settle });
 }
 
-function wholeAnswer({ spec, sink, settle, where }: AnswerContext): Answer {
-  return new JsonAnswer({ dialect: spec.dialect, where, sink, settle });
+function wholeAnswer(context: AnswerContext, headers: Headers): Answer {
+  const { spec, reading, sink, settle, where } = context;
+  const init = { dialect: spec.dialect, where, sink, settle, isFramed: isFramed(headers) };
+  if (spec.dialect !== 'openai.embeddings') return new JsonAnswer(init);
+  const converter = new EmbeddingConverter(reading.wantsBase64 ? 'base64' : 'float');
+  return new JsonAnswer({ ...init, converter, maxHeldBytes: heldEmbeddingBytes });
 }
 
 /** JSON is held until it is seen to be whole, so that another Node may still try; the rest cannot be. */
-function rawAnswer({ sink, settle, where }: AnswerContext, type: string, headers: Headers): Answer {
-  const headed = new HeadSink(sink, type || 'application/octet-stream');
-  if (/^application\/json\b/i.test(type)) {
-    return new JsonAnswer({ dialect: 'openai.raw', where, sink: headed, settle, takesAnyJson: true });
-  }
-  const isFramed = headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
-  return new RawAnswer({ where, isFramed, sink: headed, settle });
+function rawAnswer(context: AnswerContext, type: string, headers: Headers): Answer {
+  const { settle, where } = context;
+  const sink = new HeadSink(context.sink, type || 'application/octet-stream');
+  const init = { where, sink, settle, isFramed: isFramed(headers) };
+  if (!/^application\/json\b/i.test(type)) return new RawAnswer(init);
+  return new JsonAnswer({ ...init, dialect: 'openai.raw', takesAnyJson: true });
+}
+
+/** HTTP says where the body ends, so that a cut can be told from an end. */
+function isFramed(headers: Headers): boolean {
+  return headers['content-length'] !== undefined || headers['transfer-encoding'] !== undefined;
 }
 
 function malformed(message: string): RunEnd {
