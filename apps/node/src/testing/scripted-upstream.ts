@@ -35,7 +35,7 @@ export interface ScriptedUpstream {
 
 /**
  * A real HTTP server that speaks just enough of the OpenAI dialect to be any upstream, good or bad.
- * @param plays by the `model` of the request
+ * @param plays by the `model` of the request; `*`: for all others, such as a form
  */
 export async function startScriptedUpstream(
   plays: Readonly<Record<string, Play>>,
@@ -44,7 +44,7 @@ export async function startScriptedUpstream(
   const exchanges: Exchange[] = [];
   const open = new Set<Exchange>();
   const sockets = new Set<Socket>();
-  const upstream = { models: modelsOf(Object.keys(plays)) };
+  const upstream = { models: modelsOf(Object.keys(plays).filter((name) => name !== '*')) };
 
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];
@@ -56,7 +56,9 @@ export async function startScriptedUpstream(
       open.add(exchange);
       void exchange.over.then(() => open.delete(exchange));
       const play =
-        plays[String(exchange.json.model)] ?? answerStatus(404, { error: { message: 'no such model' } });
+        plays[String(exchange.json.model)] ??
+        plays['*'] ??
+        answerStatus(404, { error: { message: 'no such model' } });
       void play(exchange);
     });
   });

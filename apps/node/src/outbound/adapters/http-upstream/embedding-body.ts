@@ -17,6 +17,18 @@ export function toBase64Vector(vector: ArrayLike<number>): string {
   return (isBigEndian ? bytes.swap32() : bytes).toString('base64');
 }
 
+/** The reverse of `toBase64Vector`; undefined for what is no such text. */
+export function toFloatVector(base64: string): number[] | undefined {
+  // Some encoders escape slashes.
+  const text = base64.replaceAll('\\/', '/').replace(/=+$/, '');
+  const bytes = Buffer.from(text, 'base64');
+  // Node skips what is no base64: then fewer bytes come out than the text promises.
+  if (bytes.length !== Math.floor((text.length * 3) / 4) || bytes.length % 4 !== 0) return undefined;
+  const vector: number[] = [];
+  for (let at = 0; at < bytes.length; at += 4) vector.push(bytes.readFloatLE(at));
+  return vector;
+}
+
 /** OpenAI's list of embeddings, in pieces that fit a frame: the JSON of 2,048 vectors has 25 MB. */
 export function* encodeEmbeddingList(list: EmbeddingList): Generator<Uint8Array> {
   const packer = new PiecePacker();

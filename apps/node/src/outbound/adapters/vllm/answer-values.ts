@@ -1,4 +1,6 @@
-import type { FinishReason, Usage } from '@iop/domain';
+import type { FinishReason, RunEnd, Usage } from '@iop/domain';
+import { fault } from '../http-upstream/upstream-fault.ts';
+import { afterColon, skipValue } from './json-scan.ts';
 
 const finishes: Readonly<Record<string, FinishReason>> = {
   stop: 'stop',
@@ -22,9 +24,23 @@ export function toUsage(value: unknown): Usage | undefined {
   return { promptTokens, completionTokens: toCount(fields.completion_tokens) ?? 0, estimated: false };
 }
 
+/** The last `usage` object in a part of a JSON text, which may begin and end anywhere. */
+export function findUsage(part: Uint8Array): Usage | undefined {
+  const bytes = Buffer.from(part.buffer, part.byteOffset, part.length);
+  const at = bytes.lastIndexOf('"usage"');
+  const value = at === -1 ? -1 : afterColon(bytes, at + 7, bytes.length);
+  const end = value === -1 ? -1 : skipValue(bytes, value, bytes.length);
+  return end === -1 ? undefined : toUsage(parseRange(bytes, value, end));
+}
+
 /** The JSON value that stands in `bytes[start, end)`; the scanner has seen that it is one. */
 export function parseRange(bytes: Uint8Array, start: number, end: number): unknown {
   return JSON.parse(Buffer.from(bytes.buffer, bytes.byteOffset + start, end - start).toString());
+}
+
+export function malformedAnswer(where: string, what: string): RunEnd {
+  const message = `${where} sent an answer that is not a JSON object: ${what}`;
+  return { kind: 'failed', failure: fault('unavailable', 'upstream.malformed', message) };
 }
 
 function toCount(value: unknown): number | undefined {

@@ -2,12 +2,14 @@ import type { FinishReason, RunEnd, RunFailure, Usage } from '@iop/domain';
 import type { Dialect, EventSink } from '@iop/runtime';
 import { type Answer, maxPieceBytes, type Settle } from '../http-upstream/answer.ts';
 import { excerpt, failureOfErrorObject } from '../http-upstream/upstream-error.ts';
-import { fault } from '../http-upstream/upstream-fault.ts';
 import { AnswerScanner } from './answer-scanner.ts';
-import { parseRange, toFinishReason, toUsage } from './answer-values.ts';
+import { malformedAnswer, parseRange, toFinishReason, toUsage } from './answer-values.ts';
+import type { EmbeddingConverter } from './embedding-converter.ts';
+import { JsonPassage } from './json-passage.ts';
+import { isJson } from './json-scan.ts';
 
-/** A larger answer is passed on as it comes; a smaller one is seen whole before any of it leaves. */
-export const maxHeldBytes = 8 * 1024 * 1024;
+/** Unless it is said otherwise. */
+const defaultHeldBytes = 8 * 1024 * 1024;
 
 export interface JsonAnswerInit {
   dialect: Dialect;
@@ -15,6 +17,14 @@ export interface JsonAnswerInit {
   where: string;
   sink: EventSink;
   settle: Settle;
+  /** HTTP says where the body ends, so that a cut can be told from an end. */
+  isFramed: boolean;
+  /** Also arrays and bare values: some answers of `openai.raw` are. */
+  takesAnyJson?: boolean;
+  /** Changes vectors on their way. */
+  converter?: EmbeddingConverter;
+  /** A larger body is passed on as it comes; a smaller one is seen whole before any of it leaves. */
+  maxHeldBytes?: number;
 }
 
 /**
@@ -23,40 +33,54 @@ export interface JsonAnswerInit {
  */
 export class JsonAnswer implements Answer {
   readonly #init: JsonAnswerInit;
+  readonly #maxHeldBytes: number;
   #held: Uint8Array[] = [];
   #heldBytes = 0;
-  #lastByte = 0;
+  #passage: JsonPassage | undefined;
   #isOver = false;
   #isAbandoned = false;
 
   constructor(init: JsonAnswerInit) {
     this.#init = init;
+    this.#maxHeldBytes = init.maxHeldBytes ?? defaultHeldBytes;
   }
 
   data(chunk: Uint8Array): boolean {
     if (this.#isOver || chunk.length === 0) return true;
-    this.#lastByte = chunk[chunk.length - 1] as number;
+    if (this.#passage !== undefined) return this.#pass(this.#passage, chunk);
+    this.#held.push(chunk);
     this.#heldBytes += chunk.length;
-    if (this.#heldBytes <= maxHeldBytes) {
-      this.#held.push(chunk);
-      return true;
-    }
-    const bytes = Buffer.concat([...this.#held, chunk]);
+    if (this.#heldBytes <= this.#maxHeldBytes) return true;
+    const held = Buffer.concat(this.#held);
     this.#held = [];
-    return this.#emitAll(bytes);
+    this.#passage = new JsonPassage(this.#init);
+    return this.#pass(this.#passage, held);
   }
 
   end(): void {
     if (this.#isOver) return;
-    if (this.#heldBytes > maxHeldBytes) this.#endUnseen();
+    if (this.#passage !== undefined) this.#settle(this.#passage.end());
     else this.#endHeld();
   }
 
   #endHeld(): void {
     const body = this.#held.length === 1 ? (this.#held[0] as Uint8Array) : Buffer.concat(this.#held);
-    const end = readAnswer(body, this.#init.where);
-    if (end.kind === 'completed') this.#emitThenSettle(body, 0, end);
-    else this.#settle(end);
+    const end = readAnswer(body, this.#init);
+    if (end.kind !== 'completed') {
+      this.#settle(end);
+      return;
+    }
+    const { converter, where } = this.#init;
+    const out =
+      converter === undefined ? body : Buffer.concat([...converter.push(body), ...converter.rest()]);
+    if (converter?.problem === undefined) this.#emitThenSettle(out, 0, end);
+    else this.#settle(malformedAnswer(where, converter.problem));
+  }
+
+  #pass(passage: JsonPassage, chunk: Uint8Array): boolean {
+    const room = passage.push(chunk);
+    if (passage.problem !== undefined) this.#settle(malformedAnswer(this.#init.where, passage.problem));
+    return room;
   }
 
   broken(failure: RunFailure): void {
@@ -66,20 +90,6 @@ export class JsonAnswer implements Answer {
   abandon(): void {
     this.#isOver = true;
     this.#isAbandoned = true;
-  }
-
-  /** HTTP says that it is whole; whether it is JSON was not looked at, only its last byte. */
-  #endUnseen(): void {
-    const isClosed = this.#lastByte === 0x7d || this.#lastByte === 0x0a;
-    if (isClosed) this.#settle({ kind: 'completed', finish: 'other' });
-    else
-      this.#settle({ kind: 'failed', failure: malformed(this.#init.where, 'its last byte closes nothing') });
-  }
-
-  #emitAll(bytes: Uint8Array): boolean {
-    let room = true;
-    for (let at = 0; at < bytes.length; at += maxPieceBytes) room = this.#emit(bytes, at);
-    return room;
   }
 
   #emitThenSettle(body: Uint8Array, from: number, end: RunEnd): void {
@@ -108,11 +118,11 @@ export class JsonAnswer implements Answer {
   }
 }
 
-function readAnswer(body: Uint8Array, where: string): RunEnd {
+function readAnswer(body: Uint8Array, { where, takesAnyJson }: JsonAnswerInit): RunEnd {
   const scanner = new AnswerScanner();
   if (!scanner.scan(body, 0, body.length)) {
-    const failure = malformed(where, body.length === 0 ? 'it is empty' : excerpt(body));
-    return { kind: 'failed', failure };
+    if (takesAnyJson && isJson(body)) return { kind: 'completed', finish: 'stop' };
+    return malformedAnswer(where, body.length === 0 ? 'it is empty' : excerpt(body));
   }
   if (scanner.errorAt !== -1 || scanner.isErrorObject) {
     const failure = failureOfErrorObject(where, parseRange(body, 0, body.length), body);
@@ -124,12 +134,4 @@ function readAnswer(body: Uint8Array, where: string): RunEnd {
   const finish: FinishReason =
     scanner.finishAt === -1 ? 'stop' : toFinishReason(parseRange(body, scanner.finishAt, scanner.finishEnd));
   return { kind: 'completed', finish, ...(usage && { usage }) };
-}
-
-function malformed(where: string, what: string): RunFailure {
-  return fault(
-    'unavailable',
-    'upstream.malformed',
-    `${where} sent an answer that is not a JSON object: ${what}`,
-  );
 }

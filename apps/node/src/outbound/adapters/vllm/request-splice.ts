@@ -1,14 +1,25 @@
 import { skipSpace, skipValue, walkObject } from './json-scan.ts';
 
-/** The caller's body with our values in it; `choices` is its `n`. */
+/** The caller's body with our values in it, and what was read of it. */
 export type SplicedRequest =
-  | { kind: 'spliced'; body: Uint8Array; choices: number }
+  | ({ kind: 'spliced'; body: Uint8Array } & RequestReading)
   | { kind: 'invalid'; message: string };
+
+export interface RequestReading {
+  /** Its `n`. */
+  choices: number;
+  /** It has `tools`, and they are not empty. */
+  hasTools: boolean;
+  /** Its `encoding_format` is base64. */
+  wantsBase64: boolean;
+}
 
 export interface RequestValues {
   model: string;
   /** Ask for `stream_options.include_usage`; false: that option is left as it came. */
   includeUsage: boolean;
+  /** Set top-level `stream`; undefined: it is left as it came. False sets `stream_options` to null. */
+  stream?: boolean;
 }
 
 interface Edit {
@@ -30,16 +41,20 @@ export function spliceRequest(body: Uint8Array, values: RequestValues): SplicedR
   if (after === -1 || skipSpace(body, after, body.length) !== body.length) {
     return { kind: 'invalid', message: 'the body is not valid JSON' };
   }
-  return { kind: 'spliced', body: applyEdits(body, plan.finish(open, after)), choices: plan.choices };
+  const { choices, hasTools, wantsBase64 } = plan;
+  return { kind: 'spliced', body: applyEdits(body, plan.finish(open)), choices, hasTools, wantsBase64 };
 }
 
-class SplicePlan {
+class SplicePlan implements RequestReading {
   choices = 1;
+  hasTools = false;
+  wantsBase64 = false;
   readonly #edits: Edit[] = [];
   readonly #body: Uint8Array;
   readonly #values: RequestValues;
   #sawModel = false;
   #sawOptions = false;
+  #sawStream = false;
   #members = 0;
 
   constructor(body: Uint8Array, values: RequestValues) {
@@ -49,28 +64,49 @@ class SplicePlan {
 
   readonly member = (keyStart: number, keyEnd: number, start: number, end: number): void => {
     this.#members++;
-    const key = keyText(this.#body, keyStart, keyEnd, 32);
-    if (key === 'model') {
-      this.#sawModel = true;
-      this.#edits.push({ start, end, text: JSON.stringify(this.#values.model) });
-    } else if (key === 'n') {
-      this.choices = countOf(this.#body, start, end);
-    } else if (key === 'stream_options' && this.#values.includeUsage) {
-      this.#sawOptions = true;
-      this.#setUsage(start, end);
+    const { model, stream } = this.#values;
+    switch (keyText(this.#body, keyStart, keyEnd, 32)) {
+      case 'model':
+        this.#sawModel = true;
+        this.#edits.push({ start, end, text: JSON.stringify(model) });
+        break;
+      case 'stream':
+        this.#sawStream = true;
+        if (stream !== undefined) this.#edits.push({ start, end, text: String(stream) });
+        break;
+      case 'stream_options':
+        this.#setOptions(start, end);
+        break;
+      case 'n':
+        this.choices = countOf(this.#body, start, end);
+        break;
+      case 'tools':
+        this.hasTools = this.#body[start] === 0x5b && skipSpace(this.#body, start + 1, end) < end - 1;
+        break;
+      case 'encoding_format':
+        this.wantsBase64 =
+          this.#body[start] === 0x22 && keyText(this.#body, start + 1, end - 1, 8) === 'base64';
     }
   };
 
   /** What is still missing goes right behind the opening brace. */
-  finish(open: number, after: number): readonly Edit[] {
+  finish(open: number): readonly Edit[] {
+    const { model, stream, includeUsage } = this.#values;
     const missing: string[] = [];
-    if (!this.#sawModel) missing.push(`"model":${JSON.stringify(this.#values.model)}`);
-    if (this.#values.includeUsage && !this.#sawOptions) {
-      missing.push('"stream_options":{"include_usage":true}');
-    }
+    if (!this.#sawModel) missing.push(`"model":${JSON.stringify(model)}`);
+    if (stream !== undefined && !this.#sawStream) missing.push(`"stream":${stream}`);
+    if (includeUsage && !this.#sawOptions) missing.push('"stream_options":{"include_usage":true}');
     if (missing.length === 0) return this.#edits;
     const text = this.#members === 0 ? missing.join(',') : `${missing.join(',')},`;
-    return after > open ? [{ start: open + 1, end: open + 1, text }, ...this.#edits] : this.#edits;
+    return [{ start: open + 1, end: open + 1, text }, ...this.#edits];
+  }
+
+  /** Servers refuse the options of a stream where none is asked for. */
+  #setOptions(start: number, end: number): void {
+    if (this.#values.includeUsage) {
+      this.#sawOptions = true;
+      this.#setUsage(start, end);
+    } else if (this.#values.stream === false) this.#edits.push({ start, end, text: 'null' });
   }
 
   #setUsage(start: number, end: number): void {

@@ -1,19 +1,14 @@
 import type { Clock, RunEnd } from '@iop/domain';
-import type { Adapter, Capabilities, Dialect, EventSink, ExecutionSpec } from '@iop/runtime';
-import type { Answer, Settle } from '../http-upstream/answer.ts';
-import { ErrorAnswer } from '../http-upstream/error-answer.ts';
+import type { Adapter, Capabilities, EventSink, ExecutionSpec } from '@iop/runtime';
 import type { HostGuard } from '../http-upstream/host-guard.ts';
 import { requestHeaders } from '../http-upstream/request-headers.ts';
 import { SilenceWatch } from '../http-upstream/silence-watch.ts';
 import { UpstreamCall } from '../http-upstream/upstream-call.ts';
-import { type Headers, one, parseRetryAfter } from '../http-upstream/upstream-error.ts';
-import { fault } from '../http-upstream/upstream-fault.ts';
 import { UpstreamPool } from '../http-upstream/upstream-pool.ts';
-import { JsonAnswer } from './json-answer.ts';
+import { chooseAnswer } from './answer-choice.ts';
 import { ModelDiscovery } from './model-discovery.ts';
 import { PromptSink } from './prompt-sink.ts';
-import { spliceRequest } from './request-splice.ts';
-import { StreamAnswer } from './stream-answer.ts';
+import { planRequest } from './request-plan.ts';
 
 export interface VllmOptions {
   name: string;
@@ -25,19 +20,14 @@ export interface VllmOptions {
   firstByteTimeoutMs: number;
   idleTimeoutMs: number;
   targets: readonly string[];
+  /** By target: whether the upstream is asked for a stream, whatever the caller wants. */
+  forceStream?: ReadonlyMap<string, boolean>;
 }
 
 export interface VllmDeps {
   clock: Clock;
   hosts: HostGuard;
 }
-
-const paths: Readonly<Record<Exclude<Dialect, 'openai.raw'>, string>> = {
-  'openai.chat': '/chat/completions',
-  'openai.completions': '/completions',
-  'openai.embeddings': '/embeddings',
-  'iop.prompt': '/chat/completions',
-};
 
 /**
  * Any server of the OpenAI dialect: vLLM, llama.cpp, SGLang, LM Studio … The caller's bytes go up and
@@ -53,11 +43,18 @@ class VllmAdapter implements Adapter {
   readonly kind = 'vllm';
   readonly retry = 'before-content';
   readonly sessions = 'portable';
-  readonly dialects = ['openai.chat', 'openai.completions', 'openai.embeddings', 'iop.prompt'] as const;
+  readonly dialects = [
+    'openai.chat',
+    'openai.completions',
+    'openai.embeddings',
+    'openai.raw',
+    'iop.prompt',
+  ] as const;
   readonly #clock: Clock;
   readonly #where: string;
   readonly #prefix: string;
-  readonly #headers: readonly string[];
+  readonly #apiKey: string;
+  readonly #forceStream: ReadonlyMap<string, boolean>;
   readonly #pool: UpstreamPool;
   readonly #watch: SilenceWatch;
   readonly #discovery: ModelDiscovery;
@@ -68,7 +65,8 @@ class VllmAdapter implements Adapter {
     this.#clock = deps.clock;
     this.#where = `${options.name} at ${url.host}`;
     this.#prefix = url.pathname.replace(/\/+$/, '');
-    this.#headers = requestHeaders(options.apiKey);
+    this.#apiKey = options.apiKey;
+    this.#forceStream = options.forceStream ?? new Map();
     const connector = deps.hosts.connector(options.connectTimeoutMs);
     this.#pool = new UpstreamPool({ origin: url.origin, connector });
     this.#watch = new SilenceWatch(deps.clock, options);
@@ -76,7 +74,7 @@ class VllmAdapter implements Adapter {
       pool: this.#pool,
       where: this.#where,
       path: `${this.#prefix}/models`,
-      headers: [...this.#headers],
+      headers: [...requestHeaders(options.apiKey)],
       configuredTargets: options.targets,
     });
   }
@@ -97,73 +95,34 @@ class VllmAdapter implements Adapter {
   }
 
   #relay(spec: ExecutionSpec, sink: EventSink, signal: AbortSignal): Promise<RunEnd> {
-    const includeUsage = spec.stream && spec.dialect !== 'openai.embeddings';
-    const request = spliceRequest(spec.body, { model: spec.target, includeUsage });
-    if (request.kind === 'invalid') return Promise.resolve(refusal(request.message));
+    const forceStream = this.#forceStream.get(spec.target);
+    const plan = planRequest(spec, { prefix: this.#prefix, forceStream });
+    if (plan.kind === 'refused') return Promise.resolve(plan.end);
+    const { path, contentType, body, reading, streams } = plan;
+    const where = this.#where;
+    const clock = this.#clock;
     const call = new UpstreamCall(
-      { pool: this.#pool, clock: this.#clock, watch: this.#watch, where: this.#where },
+      { pool: this.#pool, clock, watch: this.#watch, where },
       {
         request: {
-          path: this.#prefix + pathOf(spec),
-          headers: [...this.#headers, 'x-request-id', spec.runId],
-          body: request.body,
+          path,
+          headers: [...requestHeaders(this.#apiKey, contentType), 'x-request-id', spec.runId],
+          body,
         },
         sink,
         signal,
-        answerFor: (status, headers, settle) =>
-          this.#answerFor({ spec, sink, settle, choices: request.choices }, status, headers),
+        answerFor: (status, headers, settle) => {
+          const context = { spec, reading, streams, sink, settle, where, nowMs: clock.wall() };
+          return chooseAnswer(context, status, headers);
+        },
       },
     );
     return call.run();
   }
-
-  #answerFor(reading: Reading, status: number, headers: Headers): Answer {
-    const { spec, sink, settle } = reading;
-    const where = this.#where;
-    const type = one(headers['content-type']) ?? '';
-    const encoding = one(headers['content-encoding']) ?? 'identity';
-    // Nobody asked for it, so nobody here can read it.
-    if (encoding !== 'identity') settle(malformed(`${where} sent an answer in ${encoding}`));
-    const isUnexpectedJson = spec.stream && type.includes('application/json');
-    if (status < 200 || status > 299 || isUnexpectedJson) {
-      const retryAfterMs = parseRetryAfter(headers, this.#clock.wall());
-      return new ErrorAnswer({ where, status, retryAfterMs, settle });
-    }
-    if (!spec.stream) return new JsonAnswer({ dialect: spec.dialect, where, sink, settle });
-    const tap = { where, choices: choicesToWaitFor(reading), withholdUsage: !spec.includeUsage };
-    return new StreamAnswer({ dialect: spec.dialect, tap, sink, settle });
-  }
-}
-
-function pathOf({ dialect, raw }: ExecutionSpec): string {
-  return dialect === 'openai.raw' ? `/${raw?.path}` : paths[dialect];
-}
-
-interface Reading {
-  spec: ExecutionSpec;
-  sink: EventSink;
-  settle: Settle;
-  choices: number;
-}
-
-/** A completion may have many prompts, each with its own choices: only `[DONE]` says that it is whole. */
-function choicesToWaitFor({ spec, choices }: Reading): number {
-  return spec.dialect === 'openai.completions' ? Number.POSITIVE_INFINITY : choices;
-}
-
-function malformed(message: string): RunEnd {
-  return { kind: 'failed', failure: fault('unavailable', 'upstream.malformed', message) };
 }
 
 function toChatSpec(spec: ExecutionSpec): ExecutionSpec {
   const content = new TextDecoder().decode(spec.body);
   const body = { messages: [{ role: 'user', content }], stream: true };
   return { ...spec, dialect: 'openai.chat', stream: true, body: Buffer.from(JSON.stringify(body)) };
-}
-
-function refusal(message: string): RunEnd {
-  return {
-    kind: 'failed',
-    failure: { kind: 'invalid', code: 'request.invalid-json', message, details: {}, retryable: false },
-  };
 }

@@ -32,7 +32,7 @@ export async function createLab(
   play: Play,
   options: Partial<VllmOptions> = {},
 ): Promise<Lab> {
-  const upstream = await startScriptedUpstream({ model: play });
+  const upstream = await startScriptedUpstream({ model: play, '*': play });
   const adapter = createVllm(options.baseUrl ?? upstream.baseUrl, options);
   test.after(async () => {
     await adapter.close();
