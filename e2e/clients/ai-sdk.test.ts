@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { APICallError, generateText, stepCountIs, streamText, tool } from 'ai';
+import { APICallError, embedMany, generateText, stepCountIs, streamText, tool } from 'ai';
 import { z } from 'zod';
 import { openScene, type Scene } from '../harness/scene.ts';
 
@@ -61,6 +61,17 @@ describe('the AI SDK', { timeout: 300_000 }, () => {
     assert.deepEqual(asked, ['Zürich']);
     assert.equal(result?.output, 'sunny');
     assert.equal(await answer.finishReason, 'tool-calls');
+  });
+
+  test('embeds', limit, async () => {
+    const embedded = await embedMany({
+      model: provider.embeddingModel('mock/echo'),
+      values: ['red', 'green', 'red'],
+    });
+    const [red, green, again] = embedded.embeddings;
+    assert.ok((red?.length ?? 0) > 0);
+    assert.deepEqual(again, red);
+    assert.notDeepEqual(green, red);
   });
 
   test('throws when a stream breaks: a half answer never looks whole', limit, async () => {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { AIMessageChunk, HumanMessage, type UsageMetadata } from '@langchain/core/messages';
 import { tool } from '@langchain/core/tools';
-import { ChatOpenAI } from '@langchain/openai';
+import { ChatOpenAI, OpenAIEmbeddings } from '@langchain/openai';
 import { z } from 'zod';
 import { openScene, type Scene } from '../harness/scene.ts';
 
@@ -58,6 +58,13 @@ describe('the LangChain client', { timeout: 300_000 }, () => {
       whole.tool_calls?.map(({ name, args }) => ({ name, args })),
       [{ name: 'weather', args: { city: 'Zürich' } }],
     );
+  });
+
+  test('embeds; it asks for base64 by itself', limit, async () => {
+    const embeddings = new OpenAIEmbeddings({ model: 'mock/echo', apiKey, configuration, maxRetries: 0 });
+    const [red, again] = await embeddings.embedDocuments(['red', 'red']);
+    assert.ok((red?.length ?? 0) > 0);
+    assert.deepEqual(again, red);
   });
 
   test('throws when a stream breaks: a half answer never looks whole', limit, async () => {
