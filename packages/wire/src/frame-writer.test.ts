@@ -5,7 +5,7 @@ import { decodeMessage, encodeMessage, type WireMessage } from './codec.ts';
 import { FrameDecoder } from './frame-decoder.ts';
 import { encodeFrame, FrameWriter } from './frame-writer.ts';
 import { PingSchema } from './gen/iop/wire/v1/life_pb.ts';
-import { RunBodySchema } from './gen/iop/wire/v1/run_pb.ts';
+import { RunBodySchema, RunEventsSchema } from './gen/iop/wire/v1/run_pb.ts';
 import { createRandom } from './testing/random.ts';
 import { randomMessage } from './testing/random-message.ts';
 
@@ -60,6 +60,36 @@ test('takeUpTo gives whole frames and stops once the limit is reached', () => {
   assert.ok(size >= 64 * 1024 && size < 64 * 1024 + 40_100);
   assert.equal(writer.sizeBytes, before - size);
   assert.equal(read(first).length + read(writer.take()).length, 10);
+});
+
+test('large data is sent from where it lies, and never parted from its frame', () => {
+  const writer = new FrameWriter();
+  const data = new Uint8Array(40_000).fill(7);
+  const large = (more: boolean): WireMessage => ({
+    case: 'runEvents',
+    value: create(RunEventsSchema, {
+      runId: 'r',
+      events: [{ kind: { case: 'raw', value: { data, more } } }],
+    }),
+  });
+  const sent = [ping(1), large(true), ping(2), large(false), large(true)];
+  for (const message of sent) writer.append(message);
+  const chunks: Uint8Array[] = [];
+  for (let size = writer.sizeBytes; size > 0; size = writer.sizeBytes) {
+    const taken = writer.takeUpTo(1);
+    read(taken);
+    assert.equal(
+      taken.reduce((sum, chunk) => sum + chunk.length, 0),
+      size - writer.sizeBytes,
+    );
+    chunks.push(...taken);
+  }
+  assert.equal(chunks.filter((chunk) => chunk === data).length, 3);
+  const expected = sent.map((message) => Buffer.from(encodeMessage(message)));
+  assert.deepEqual(
+    read(chunks).map((body) => Buffer.from(body)),
+    expected,
+  );
 });
 
 test('a message larger than a frame is refused before anything of it is queued', () => {

@@ -12,20 +12,33 @@ const largestSlabBytes = 64 * 1024;
 export function encodeFrame(message: WireMessage): Uint8Array {
   const writer = new FrameWriter();
   writer.append(message);
-  return writer.take()[0] as Uint8Array;
+  const [first, ...rest] = writer.take() as [Uint8Array, ...Uint8Array[]];
+  return rest.length === 0 ? first : join([first, ...rest]);
+}
+
+function join(chunks: readonly Uint8Array[]): Uint8Array {
+  const whole = new Uint8Array(sizeOf(chunks));
+  let at = 0;
+  for (const chunk of chunks) {
+    whole.set(chunk, at);
+    at += chunk.length;
+  }
+  return whole;
 }
 
 /**
  * Frames one after another into slabs, so that all frames of a tick are one chunk and one write.
  *
  * A slab is used up from its start; what `take` has handed out is never written again. Its size
- * follows the traffic: an idle link holds 1 KiB, a busy one fills 64 KiB at a time.
+ * follows the traffic: an idle link holds 1 KiB, a busy one fills 64 KiB at a time. The data of a large event
+ * is not copied into it: it must not change until it was taken and sent.
  */
 export class FrameWriter {
   #slab = new Uint8Array(0);
   #start = 0;
   #end = 0;
-  #full: Uint8Array[] = [];
+  /** Chunks that hold whole frames together. */
+  #full: Uint8Array[][] = [];
   #fullBytes = 0;
   #nextSlabBytes = smallestSlabBytes;
   readonly #runEvents = new RunEventsWriter();
@@ -46,9 +59,24 @@ export class FrameWriter {
   #appendRunEvents(value: RunEvents): boolean {
     const size = this.#runEvents.measure(value);
     if (size < 0) return false;
+    const data = this.#runEvents.largeData(value);
+    if (data !== undefined) {
+      this.#appendAround(value, size, data);
+      return true;
+    }
     const at = this.#reserve(size);
     this.#runEvents.write(value, this.#slab, at);
     return true;
+  }
+
+  #appendAround(value: RunEvents, size: number, data: Uint8Array): void {
+    const at = this.#reserve(size, size - data.length);
+    const gap = this.#runEvents.writeAround(value, this.#slab, at);
+    const chunks = [this.#slab.subarray(this.#start, gap), data];
+    if (gap < this.#end) chunks.push(this.#slab.subarray(gap, this.#end));
+    this.#full.push(chunks);
+    this.#fullBytes += this.#end - this.#start + data.length;
+    this.#start = this.#end;
   }
 
   #appendRunRequest(value: RunRequest): boolean {
@@ -59,23 +87,24 @@ export class FrameWriter {
     return true;
   }
 
-  /** Hands over whole frames, in order, as chunks of up to 64 KiB (a larger frame is one chunk). */
+  /** Hands over whole frames, in order, as chunks of up to 64 KiB (a larger frame is one chunk, or its data is). */
   take(): Uint8Array[] {
     this.#close();
     const chunks = this.#full;
     this.#full = [];
     this.#fullBytes = 0;
-    return chunks;
+    return chunks.length === 1 ? (chunks[0] as Uint8Array[]) : chunks.flat();
   }
 
-  /** As `take`, but stops after the chunk with which `limitBytes` is reached. */
+  /** As `take`, but stops after the frame with which `limitBytes` is reached. */
   takeUpTo(limitBytes: number): Uint8Array[] {
     this.#close();
     let count = 0;
     let size = 0;
-    while (count < this.#full.length && size < limitBytes) size += (this.#full[count++] as Uint8Array).length;
+    while (count < this.#full.length && size < limitBytes)
+      size += sizeOf(this.#full[count++] as Uint8Array[]);
     this.#fullBytes -= size;
-    return this.#full.splice(0, count);
+    return this.#full.splice(0, count).flat();
   }
 
   /** Lets go of a large slab; for the quiet moments of a link. */
@@ -87,10 +116,10 @@ export class FrameWriter {
     this.#nextSlabBytes = smallestSlabBytes;
   }
 
-  /** Room for a frame, its length already written; where its body goes. */
-  #reserve(bodyBytes: number): number {
+  /** Room for a frame or the part of it that is copied, its length already written; where its body goes. */
+  #reserve(bodyBytes: number, copiedBytes = bodyBytes): number {
     if (bodyBytes > maxFrameBytes) throw tooLarge(bodyBytes);
-    const size = frameHeaderBytes + bodyBytes;
+    const size = frameHeaderBytes + copiedBytes;
     if (this.#slab.length - this.#end < size) this.#grow(size);
     const at = this.#end;
     const slab = this.#slab;
@@ -104,7 +133,7 @@ export class FrameWriter {
 
   #close(): void {
     if (this.#end === this.#start) return;
-    this.#full.push(this.#slab.subarray(this.#start, this.#end));
+    this.#full.push([this.#slab.subarray(this.#start, this.#end)]);
     this.#fullBytes += this.#end - this.#start;
     this.#start = this.#end;
   }
@@ -116,6 +145,10 @@ export class FrameWriter {
     this.#end = 0;
     this.#nextSlabBytes = Math.min(2 * this.#nextSlabBytes, largestSlabBytes);
   }
+}
+
+function sizeOf(chunks: readonly Uint8Array[]): number {
+  return chunks.reduce((size, chunk) => size + chunk.length, 0);
 }
 
 function tooLarge(sizeBytes: number): IopError {

@@ -7,7 +7,6 @@ import {
   sizeOfBytes,
   sizeOfUint,
   sizeOfVarint,
-  writeBytes,
   writeText,
   writeUint,
   writeVarint,
@@ -41,6 +40,26 @@ export class RunEventsWriter {
 
   /** At `start`, where there is room for what `measure` said. */
   write(value: RunEvents, target: Uint8Array, start: number): void {
+    this.#write(value, target, start);
+  }
+
+  /** Of the measured message, if there is nothing else in it: data that is worth writing from where it lies. */
+  largeData({ events }: RunEvents): Uint8Array | undefined {
+    const kind = events.length === 1 && this.#encoded[0] === undefined ? events[0]?.kind : undefined;
+    return kind?.case === 'raw' && kind.value.data.length >= largeBytes ? kind.value.data : undefined;
+  }
+
+  /**
+   * As `write`, but leaves the data of the one event out, for which `largeData` gave it: there is room for the rest.
+   * Returns where the data belongs.
+   */
+  writeAround(value: RunEvents, target: Uint8Array, start: number): number {
+    const end = this.#write(value, target, start, noBytes);
+    const { kind } = value.events[0] as RunEvent;
+    return kind.case === 'raw' && kind.value.more ? end - moreBytes : end;
+  }
+
+  #write(value: RunEvents, target: Uint8Array, start: number, data?: Uint8Array): number {
     target[start] = 0x82; // field 16, length-delimited
     target[start + 1] = 0x01;
     let at = writeVarint(target, start + 2, this.#innerBytes);
@@ -51,8 +70,9 @@ export class RunEventsWriter {
     for (let index = 0; index < events.length; index++) {
       target[at] = 0x22;
       at = writeVarint(target, at + 1, this.#sizes[index] as number);
-      at = this.#writeEvent(target, at, events[index] as RunEvent, index);
+      at = this.#writeEvent(target, at, { event: events[index] as RunEvent, index, data });
     }
+    return at;
   }
 
   #measureEvent(event: RunEvent, index: number): void {
@@ -62,7 +82,7 @@ export class RunEventsWriter {
     this.#sizes[index] = encoded?.length ?? size;
   }
 
-  #writeEvent(target: Uint8Array, start: number, event: RunEvent, index: number): number {
+  #writeEvent(target: Uint8Array, start: number, { event, index, data }: Writing): number {
     const encoded = this.#encoded[index];
     if (encoded !== undefined) {
       target.set(encoded, start);
@@ -70,9 +90,22 @@ export class RunEventsWriter {
       return start + encoded.length;
     }
     if (event.kind.case === 'end') return writeEnd(target, start, event.kind.value);
-    return writeRaw(target, start, event.kind.value as RawEvent);
+    const raw = event.kind.value as RawEvent;
+    return writeRaw(target, start, raw, data ?? raw.data);
   }
 }
+
+interface Writing {
+  event: RunEvent;
+  index: number;
+  /** Instead of the event's own, which somebody else writes. */
+  data: Uint8Array | undefined;
+}
+
+const noBytes = new Uint8Array(0);
+/** Of the field behind the data. */
+const moreBytes = 2;
+const largeBytes = 16 * 1024;
 
 function isPlain(value: RunEvents): boolean {
   return isUint32(value.attempt) && isUint32(value.firstSeq) && value.$unknown === undefined;
@@ -91,13 +124,16 @@ function measureRaw(raw: RawEvent): number {
   return sizeOfBytes(raw.dialect.length) + sizeOfBytes(raw.data.length) + (raw.more ? 2 : 0);
 }
 
-function writeRaw(target: Uint8Array, start: number, raw: RawEvent): number {
-  const { dialect, data, more } = raw;
+function writeRaw(target: Uint8Array, start: number, raw: RawEvent, data: Uint8Array): number {
+  const { dialect, more } = raw;
   target[start] = 0x0a;
   let at = writeVarint(target, start + 1, measureRaw(raw));
   if (dialect !== '') at = writeText(target, at, 0x0a, dialect);
-  if (data.length > 0) {
-    at = writeBytes(target, at, 0x12, data);
+  if (raw.data.length > 0) {
+    target[at] = 0x12;
+    at = writeVarint(target, at + 1, raw.data.length);
+    target.set(data, at);
+    at += data.length;
   }
   if (more) at = writeUint(target, at, 0x18, 1);
   return at;

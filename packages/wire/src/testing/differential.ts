@@ -1,6 +1,6 @@
 import { create, fromBinary, toBinary } from '@bufbuild/protobuf';
 import { decodeMessage, type ReadMessage, type WireMessage } from '../codec.ts';
-import { FrameWriter } from '../frame-writer.ts';
+import { encodeFrame } from '../frame-writer.ts';
 import { EnvelopeSchema } from '../gen/iop/wire/v1/envelope_pb.ts';
 import type { Random } from './random.ts';
 
@@ -11,9 +11,7 @@ export function generated(message: WireMessage): Uint8Array {
 
 /** What leaves on a link: by hand where there is a hand codec. */
 export function written(message: WireMessage): Uint8Array {
-  const writer = new FrameWriter();
-  writer.append(message);
-  return writer.take()[0]?.subarray(4) as Uint8Array;
+  return encodeFrame(message).subarray(4);
 }
 
 /** Both readings of the same bytes, refusals included. */

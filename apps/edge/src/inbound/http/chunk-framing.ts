@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 
-/** Copying more than this costs more than the extra writes that it saves. */
-const frameLimitBytes = 64 * 1024;
+/** Up to here one buffer more is cheaper than three writes; beyond it the garbage of the copies is dearer. */
+const copyLimitBytes = 16 * 1024;
 
 /**
  * One write for one chunk of a chunked answer. `ServerResponse.write` makes four of it (length, bytes
@@ -15,19 +15,26 @@ export function canFrame(res: ServerResponse): res is ServerResponse & { socket:
   return res.chunkedEncoding && res.socket !== null;
 }
 
-/** The pieces as one chunk; undefined when they are better written through the response. */
-export function frameChunk(pieces: readonly Uint8Array[]): Uint8Array | undefined {
+/** The pieces as one chunk, in buffers to be written together; undefined: there is nothing to write. */
+export function frameChunk(pieces: readonly Uint8Array[]): readonly Uint8Array[] | undefined {
   let sizeBytes = 0;
   for (const piece of pieces) sizeBytes += piece.length;
-  if (sizeBytes === 0 || sizeBytes > frameLimitBytes) return undefined;
-  const length = sizeBytes.toString(16);
-  const frame = Buffer.allocUnsafe(length.length + sizeBytes + 4);
-  let at = frame.write(`${length}\r\n`, 'latin1');
+  if (sizeBytes === 0) return undefined;
+  const head = `${sizeBytes.toString(16)}\r\n`;
+  if (sizeBytes > copyLimitBytes) return [Buffer.from(head, 'latin1'), ...pieces, lineEnd];
+  return [copyChunk(head, pieces, sizeBytes)];
+}
+
+const lineEnd = Buffer.from('\r\n');
+
+function copyChunk(head: string, pieces: readonly Uint8Array[], sizeBytes: number): Uint8Array {
+  const frame = Buffer.allocUnsafe(head.length + sizeBytes + lineEnd.length);
+  let at = frame.write(head, 'latin1');
   for (const piece of pieces) {
     frame.set(piece, at);
     at += piece.length;
   }
-  frame.write('\r\n', at, 'latin1');
+  frame.set(lineEnd, at);
   return frame;
 }
 

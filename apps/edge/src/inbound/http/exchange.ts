@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { Socket } from 'node:net';
 import type { Clock } from '@iop/domain';
 import type { Log, LogFields } from '@iop/shell';
 import type { RunPlace } from '../../core/door.ts';
@@ -91,12 +92,13 @@ export class Exchange implements Watched {
    */
   write(pieces: readonly Uint8Array[], drained: () => void): boolean {
     const frame = this.#hasWritten && canFrame(this.res) ? frameChunk(pieces) : undefined;
-    const sink = frame === undefined ? this.res : this.req.socket;
     if (!this.#hasWritten) this.#meter.firstByte(this.#host.clock.now() - this.#startedMs);
     this.#hasWritten = true;
-    if (sink.write(frame ?? joinPieces(pieces))) return true;
-    sink.once('drain', drained);
-    return false;
+    const sink = frame === undefined ? this.res : this.req.socket;
+    const hasRoom =
+      frame === undefined ? this.res.write(joinPieces(pieces)) : writeAll(this.req.socket, frame);
+    if (!hasRoom) sink.once('drain', drained);
+    return hasRoom;
   }
 
   /** A whole answer: its length is known, so nobody can take a part of it for all. */
@@ -188,6 +190,17 @@ export class Exchange implements Watched {
     const cancel = this.#host.clock.after(this.#host.times.unreadMs, () => this.req.socket.destroy());
     this.res.once('close', cancel);
   }
+}
+
+/** In one go. False: the socket is full. */
+function writeAll(socket: Socket, buffers: readonly Uint8Array[]): boolean {
+  const [first] = buffers;
+  if (buffers.length === 1 && first !== undefined) return socket.write(first);
+  let hasRoom = true;
+  socket.cork();
+  for (const buffer of buffers) hasRoom = socket.write(buffer);
+  socket.uncork();
+  return hasRoom;
 }
 
 /** Every byte as the character of that number, so that nothing of it changes. */
