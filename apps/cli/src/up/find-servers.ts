@@ -1,13 +1,18 @@
 import type { UpPlan } from './plan.ts';
-import { localAdapters } from './write-configs.ts';
+import { type LocalAdapter, localAdapters } from './write-configs.ts';
 
 const answerWithinMs = 700;
 
 /** The adapters whose server of the OpenAI dialect answers at this moment. */
 export async function findServers(plan: UpPlan, signal: AbortSignal): Promise<string[]> {
   const adapters = localAdapters(plan);
-  const found = await Promise.all(adapters.map(({ base_url }) => listsModels(base_url, signal)));
+  const found = await Promise.all(adapters.map((adapter) => listsModels(openAiUrl(adapter), signal)));
   return adapters.filter((_adapter, index) => found[index]).map(({ name }) => name);
+}
+
+/** Ollama speaks this dialect too, beside its own, which its adapter uses. */
+function openAiUrl({ kind, base_url: url }: LocalAdapter): string {
+  return kind === 'ollama' ? `${url}/v1` : url;
 }
 
 /** Whether it lists at least one model, in the way of the OpenAI dialect, without asking for a key. */

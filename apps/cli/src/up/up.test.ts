@@ -21,8 +21,10 @@ test('a state directory in which no socket fits is refused before anything is ma
 
 test('the usual local ports are offered, but never our own', () => {
   const ports = (base: number): string[] => localAdapters(planUp('/x', base)).map((adapter) => adapter.name);
-  assert.deepEqual(ports(7400), ['local-8000', 'local-8001', 'local-8080', 'local-1234', 'local-30000']);
-  assert.deepEqual(ports(8000), ['local-8001', 'local-1234', 'local-30000']);
+  const others = ['local-1234', 'local-30000', 'ollama'];
+  assert.deepEqual(ports(7400), ['local-8000', 'local-8001', 'local-8080', ...others]);
+  assert.deepEqual(ports(8000), ['local-8001', ...others]);
+  assert.deepEqual(ports(11_354).includes('ollama'), false);
   assert.deepEqual(ports(7920).includes('local-8000'), false);
 });
 

@@ -14,24 +14,35 @@ const usualPorts: readonly [port: number, server: string][] = [
   [1234, 'LM Studio'],
   [30000, 'SGLang'],
 ];
+const ollamaPort = 11434;
 
 /**
  * Every usual port is configured, whether or not a server is there now: the adapter looks for its
  * upstream for as long as it lives, so one that is started later is offered too, and one that goes
  * is not.
  */
-export function localAdapters(
-  plan: UpPlan,
-): { name: string; kind: 'vllm'; nodes: string[]; base_url: string }[] {
+export function localAdapters(plan: UpPlan): LocalAdapter[] {
   const own = [plan.wirePort, plan.httpPort];
-  return usualPorts
-    .filter(([port]) => !own.includes(port))
-    .map(([port]) => ({
-      name: `local-${port}`,
-      kind: 'vllm',
-      nodes: ['*'],
-      base_url: `http://127.0.0.1:${port}/v1`,
-    }));
+  const all: LocalAdapter[] = usualPorts.map(([port]) => ({
+    name: `local-${port}`,
+    kind: 'vllm',
+    nodes: ['*'],
+    base_url: `http://127.0.0.1:${port}/v1`,
+  }));
+  const ollama = {
+    name: 'ollama',
+    kind: 'ollama',
+    nodes: ['*'],
+    base_url: `http://127.0.0.1:${ollamaPort}`,
+  } as const;
+  return [...all, ollama].filter(({ base_url: url }) => !own.includes(Number(new URL(url).port)));
+}
+
+export interface LocalAdapter {
+  name: string;
+  kind: 'vllm' | 'ollama';
+  nodes: readonly string[];
+  base_url: string;
 }
 
 export function writeEdgeConfig(plan: UpPlan): string {
@@ -53,7 +64,7 @@ export function writeNodeConfig(plan: UpPlan, pin: string): string {
     name: 'local',
     state_dir: plan.nodeDir,
     edge: { address: plan.wireAddress, pins: [pin], token_file: join(plan.edgeDir, 'node.token') },
-    allow: { adapters: ['mock', 'vllm'], hosts: ['127.0.0.1'] },
+    allow: { adapters: ['mock', 'vllm', 'ollama'], hosts: ['127.0.0.1'] },
   });
 }
 

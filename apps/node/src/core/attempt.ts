@@ -1,5 +1,6 @@
 import type { Clock } from '@iop/domain';
 import type { EventSink, RuntimeEvent } from '@iop/runtime';
+import type { Log } from '../ports/log.ts';
 import type { RunChannel } from '../ports/run-channel.ts';
 import type { AdapterInstance } from './adapter-registry.ts';
 import type { RunRequest, StopReason } from './run-request.ts';
@@ -25,13 +26,15 @@ export class Attempt implements EventSink {
   fullSinceMs: number | undefined;
   cancelDeadline: (() => void) | undefined;
   readonly #clock: Clock;
+  readonly #log: Log;
   readonly #abort = new AbortController();
   #drained: (() => void) | undefined;
 
-  constructor(request: RunRequest, channel: RunChannel, clock: Clock) {
+  constructor(request: RunRequest, channel: RunChannel, { clock, log }: { clock: Clock; log: Log }) {
     this.request = request;
     this.channel = channel;
     this.#clock = clock;
+    this.#log = log;
   }
 
   get signal(): AbortSignal {
@@ -47,6 +50,7 @@ export class Attempt implements EventSink {
 
   emit(event: RuntimeEvent): boolean {
     if (this.phase === 'over') return true;
+    if (event.kind === 'log' && event.stream === 'system') this.#say(event.bytes);
     if (this.channel.emit(event)) return true;
     this.fullSinceMs ??= this.#clock.now();
     return false;
@@ -55,6 +59,13 @@ export class Attempt implements EventSink {
   whenDrained(callback: () => void): void {
     this.#drained = callback;
     this.channel.whenRoom(this.#onRoom);
+  }
+
+  /** What an adapter itself has to say of a run no door shows to its caller: whoever runs the Node is to know. */
+  #say(bytes: Uint8Array): void {
+    const { runId: run, adapter, target } = this.request;
+    const said = new TextDecoder().decode(bytes).trimEnd();
+    this.#log.warn({ run, adapter, target, said }, 'an adapter says of a run');
   }
 
   readonly #onRoom = (): void => {

@@ -71,7 +71,7 @@ export class Node {
   /** Takes an attempt; its events and its one end follow on `channel`. */
   onRunRequest(request: RunRequest, channel: RunChannel): RunOutcome {
     const refusal = this.#refusal(request);
-    const attempt = new Attempt(request, channel, this.#deps.clock);
+    const attempt = new Attempt(request, channel, this.#deps);
     const fenced = this.#attempts.find(request.runId, 0);
     if (!this.#attempts.add(attempt)) return { kind: 'stale' };
     if (fenced !== undefined) this.#endIfIdle(fenced);
