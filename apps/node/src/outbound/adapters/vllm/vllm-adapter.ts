@@ -6,6 +6,7 @@ import { SilenceWatch } from '../http-upstream/silence-watch.ts';
 import { UpstreamCall } from '../http-upstream/upstream-call.ts';
 import { UpstreamPool } from '../http-upstream/upstream-pool.ts';
 import { chooseAnswer } from './answer-choice.ts';
+import { LoadProbe } from './load-probe.ts';
 import { ModelDiscovery } from './model-discovery.ts';
 import { PromptSink } from './prompt-sink.ts';
 import { planRequest } from './request-plan.ts';
@@ -58,6 +59,7 @@ class VllmAdapter implements Adapter {
   readonly #pool: UpstreamPool;
   readonly #watch: SilenceWatch;
   readonly #discovery: ModelDiscovery;
+  readonly #load: LoadProbe;
 
   constructor(options: VllmOptions, deps: VllmDeps) {
     const url = new URL(options.baseUrl);
@@ -70,17 +72,22 @@ class VllmAdapter implements Adapter {
     const connector = deps.hosts.connector(options.connectTimeoutMs);
     this.#pool = new UpstreamPool({ origin: url.origin, connector });
     this.#watch = new SilenceWatch(deps.clock, options);
+    const headers = [...requestHeaders(options.apiKey)];
+    const metricsPath = `${this.#prefix.replace(/\/v1$/, '')}/metrics`;
+    this.#load = new LoadProbe({ pool: this.#pool, clock: deps.clock, path: metricsPath, headers });
     this.#discovery = new ModelDiscovery({
       pool: this.#pool,
       where: this.#where,
       path: `${this.#prefix}/models`,
-      headers: [...requestHeaders(options.apiKey)],
+      headers,
       configuredTargets: options.targets,
     });
   }
 
-  capabilities(signal: AbortSignal): Promise<Capabilities> {
-    return this.#discovery.capabilities(signal);
+  async capabilities(signal: AbortSignal): Promise<Capabilities> {
+    const asked = [this.#discovery.capabilities(signal), this.#load.read(signal)] as const;
+    const [found, load] = await Promise.all(asked);
+    return found.healthy && load !== undefined ? { ...found, load } : found;
   }
 
   execute(spec: ExecutionSpec, sink: EventSink, signal: AbortSignal): Promise<RunEnd> {
