@@ -7,6 +7,7 @@ import { malformedAnswer, parseRange, toFinishReason, toUsage } from './answer-v
 import type { EmbeddingConverter } from './embedding-converter.ts';
 import { JsonPassage } from './json-passage.ts';
 import { isJson } from './json-scan.ts';
+import type { RunWatch } from './run-watch.ts';
 
 /** Unless it is said otherwise. */
 const defaultHeldBytes = 8 * 1024 * 1024;
@@ -21,6 +22,8 @@ export interface JsonAnswerInit {
   isFramed: boolean;
   /** Also arrays and bare values: some answers of `openai.raw` are. */
   takesAnyJson?: boolean;
+  /** Learns what the target can do, if the answer is held. */
+  watch?: RunWatch;
   /** Changes vectors on their way. */
   converter?: EmbeddingConverter;
   /** A larger body is passed on as it comes; a smaller one is seen whole before any of it leaves. */
@@ -70,7 +73,8 @@ export class JsonAnswer implements Answer {
       this.#settle(end);
       return;
     }
-    const { converter, where } = this.#init;
+    const { converter, where, watch } = this.#init;
+    watch?.see(body, 0, body.length);
     const out =
       converter === undefined ? body : Buffer.concat([...converter.push(body), ...converter.rest()]);
     if (converter?.problem === undefined) this.#emitThenSettle(out, 0, end);

@@ -1,5 +1,6 @@
 import type { Clock, RunEnd } from '@iop/domain';
 import type { Adapter, Capabilities, EventSink, ExecutionSpec } from '@iop/runtime';
+import { FactBook } from '../http-upstream/fact-book.ts';
 import type { HostGuard } from '../http-upstream/host-guard.ts';
 import { requestHeaders } from '../http-upstream/request-headers.ts';
 import { SilenceWatch } from '../http-upstream/silence-watch.ts';
@@ -10,6 +11,7 @@ import { LoadProbe } from './load-probe.ts';
 import { ModelDiscovery } from './model-discovery.ts';
 import { PromptSink } from './prompt-sink.ts';
 import { planRequest } from './request-plan.ts';
+import { RunWatch } from './run-watch.ts';
 
 export interface VllmOptions {
   name: string;
@@ -60,6 +62,7 @@ class VllmAdapter implements Adapter {
   readonly #watch: SilenceWatch;
   readonly #discovery: ModelDiscovery;
   readonly #load: LoadProbe;
+  readonly #facts = new FactBook();
 
   constructor(options: VllmOptions, deps: VllmDeps) {
     const url = new URL(options.baseUrl);
@@ -87,7 +90,8 @@ class VllmAdapter implements Adapter {
   async capabilities(signal: AbortSignal): Promise<Capabilities> {
     const asked = [this.#discovery.capabilities(signal), this.#load.read(signal)] as const;
     const [found, load] = await Promise.all(asked);
-    return found.healthy && load !== undefined ? { ...found, load } : found;
+    const targets = this.#facts.complete(found.targets);
+    return { ...found, targets, ...(found.healthy && load !== undefined && { load }) };
   }
 
   execute(spec: ExecutionSpec, sink: EventSink, signal: AbortSignal): Promise<RunEnd> {
@@ -101,11 +105,12 @@ class VllmAdapter implements Adapter {
     this.#pool.close();
   }
 
-  #relay(spec: ExecutionSpec, sink: EventSink, signal: AbortSignal): Promise<RunEnd> {
+  async #relay(spec: ExecutionSpec, sink: EventSink, signal: AbortSignal): Promise<RunEnd> {
     const forceStream = this.#forceStream.get(spec.target);
     const plan = planRequest(spec, { prefix: this.#prefix, forceStream });
-    if (plan.kind === 'refused') return Promise.resolve(plan.end);
+    if (plan.kind === 'refused') return plan.end;
     const { path, contentType, body, reading, streams } = plan;
+    const watch = new RunWatch(this.#facts, { spec, reading, streams });
     const where = this.#where;
     const clock = this.#clock;
     const call = new UpstreamCall(
@@ -119,12 +124,14 @@ class VllmAdapter implements Adapter {
         sink,
         signal,
         answerFor: (status, headers, settle) => {
-          const context = { spec, reading, streams, sink, settle, where, nowMs: clock.wall() };
+          const context = { spec, reading, streams, sink, settle, watch, where, nowMs: clock.wall() };
           return chooseAnswer(context, status, headers);
         },
       },
     );
-    return call.run();
+    const end = await call.run();
+    watch.ended(end);
+    return end;
   }
 }
 
