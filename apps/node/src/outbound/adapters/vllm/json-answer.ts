@@ -1,6 +1,7 @@
 import type { FinishReason, RunEnd, RunFailure, Usage } from '@iop/domain';
 import type { Dialect, EventSink } from '@iop/runtime';
-import { type Answer, maxPieceBytes, type Settle } from '../http-upstream/answer.ts';
+import type { Answer, Settle } from '../http-upstream/answer.ts';
+import { bodyPieces, sendPieces } from '../http-upstream/send-pieces.ts';
 import { excerpt, failureOfErrorObject } from '../http-upstream/upstream-error.ts';
 import { AnswerScanner } from './answer-scanner.ts';
 import { malformedAnswer, parseRange, toFinishReason, toUsage } from './answer-values.ts';
@@ -77,7 +78,7 @@ export class JsonAnswer implements Answer {
     watch?.see(body, 0, body.length);
     const out =
       converter === undefined ? body : Buffer.concat([...converter.push(body), ...converter.rest()]);
-    if (converter?.problem === undefined) this.#emitThenSettle(out, 0, end);
+    if (converter?.problem === undefined) this.#emitThenSettle(out, end);
     else this.#settle(malformedAnswer(where, converter.problem));
   }
 
@@ -96,24 +97,16 @@ export class JsonAnswer implements Answer {
     this.#isAbandoned = true;
   }
 
-  #emitThenSettle(body: Uint8Array, from: number, end: RunEnd): void {
-    if (this.#isAbandoned) return;
+  #emitThenSettle(body: Uint8Array, end: RunEnd): void {
     this.#isOver = true;
-    let at = from;
-    while (at < body.length) {
-      const room = this.#emit(body, at);
-      at += maxPieceBytes;
-      if (room || at >= body.length) continue;
-      const next = at;
-      this.#init.sink.whenDrained(() => this.#emitThenSettle(body, next, end));
-      return;
-    }
-    this.#settle(end);
-  }
-
-  #emit(bytes: Uint8Array, at: number): boolean {
-    const piece = bytes.length <= maxPieceBytes ? bytes : bytes.subarray(at, at + maxPieceBytes);
-    return this.#init.sink.emit({ kind: 'raw', dialect: this.#init.dialect, bytes: piece, more: false });
+    const { dialect, sink } = this.#init;
+    sendPieces({
+      pieces: bodyPieces([body]),
+      dialect,
+      sink,
+      isStopped: () => this.#isAbandoned,
+      done: () => this.#settle(end),
+    });
   }
 
   #settle(end: RunEnd): void {
@@ -122,7 +115,8 @@ export class JsonAnswer implements Answer {
   }
 }
 
-function readAnswer(body: Uint8Array, { where, takesAnyJson }: JsonAnswerInit): RunEnd {
+/** Is it whole, and what end does it tell? Nothing of it is kept. */
+export function readAnswer(body: Uint8Array, { where, takesAnyJson }: JsonAnswerInit): RunEnd {
   const scanner = new AnswerScanner();
   if (!scanner.scan(body, 0, body.length)) {
     if (takesAnyJson && isJson(body)) return { kind: 'completed', finish: 'stop' };
