@@ -49,7 +49,16 @@ const vllmAdapter = z.strictObject({
   api_key_file: z.string().min(1).optional().describe('File on the Node that holds the key of the upstream.'),
   concurrency,
   targets: z
-    .array(target)
+    .array(
+      target.extend({
+        force_stream: z
+          .boolean()
+          .optional()
+          .describe(
+            'Ask the upstream always (true) or never (false) for a stream, whatever callers want: for servers whose tool parser works only one way.',
+          ),
+      }),
+    )
     .default([])
     .describe('Limits of single targets; all that the upstream has are offered.'),
   connect_timeout: durationMs.prefault(0).describe('0: the default of the Node.'),

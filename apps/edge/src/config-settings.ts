@@ -37,6 +37,11 @@ function toTargets(adapter: EdgeConfig['adapters'][number]): TargetSettings[] {
       cliProfileJson: encodeCliProfile(profile),
     }));
   }
+  if (adapter.kind === 'vllm') {
+    return adapter.targets.map(({ force_stream: forceStream, ...target }) =>
+      forceStream === undefined ? target : { ...target, forceStream },
+    );
+  }
   if (adapter.kind !== 'mock') return adapter.targets.map(({ name, concurrency }) => ({ name, concurrency }));
   return adapter.targets.map(({ name, concurrency, script }) =>
     script === undefined

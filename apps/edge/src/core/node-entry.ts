@@ -1,5 +1,5 @@
 import { LiveMap } from '@iop/domain';
-import type { AdapterCapabilities, NodeLink } from '../ports/node-link.ts';
+import type { AdapterCapabilities, AdapterLoads, NodeLink } from '../ports/node-link.ts';
 import type { Attempt } from './attempt.ts';
 
 /** Runs at once of something. */
@@ -32,6 +32,8 @@ export interface NodeEntry {
   problems: readonly string[];
   /** Said on this link. */
   adapters: readonly AdapterCapabilities[] | undefined;
+  /** Said on this link: how busy its upstreams are, callers of others included. */
+  loads: AdapterLoads;
   draining: boolean;
   readonly total: Slot;
   readonly slots: Map<string, Slot>;
@@ -55,6 +57,7 @@ export function createNodeEntry(name: string): NodeEntry {
     acceptedRevision: undefined,
     problems: [],
     adapters: undefined,
+    loads: new Map(),
     draining: false,
     total: { running: 0 },
     slots: new Map(),

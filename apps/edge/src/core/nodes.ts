@@ -1,4 +1,4 @@
-import type { AdapterCapabilities, HeldByNode, NodeLink } from '../ports/node-link.ts';
+import type { AdapterCapabilities, AdapterLoads, HeldByNode, NodeLink } from '../ports/node-link.ts';
 import { planNodeConfig } from './node-config.ts';
 import { createNodeEntry, type NodeEntry, type NodeFacts, type NodeState, nodeState } from './node-entry.ts';
 import type { RunContext } from './run.ts';
@@ -16,6 +16,8 @@ export interface Nodes {
   inventory(at: LinkRef, held: readonly HeldByNode[]): void;
   configResult(at: LinkRef, result: ConfigResult): void;
   capabilities(at: LinkRef, adapters: readonly AdapterCapabilities[]): void;
+  /** All that is known of load; what it names no more is known no more. Wakes nobody. */
+  load(at: LinkRef, loads: AdapterLoads): void;
   draining(at: LinkRef, draining: boolean): void;
   /** Nodes that are known, linked or not. */
   readonly size: number;
@@ -98,6 +100,11 @@ class LiveNodes implements Nodes {
     });
   }
 
+  load(at: LinkRef, loads: AdapterLoads): void {
+    const entry = this.#live(at);
+    if (entry !== undefined) entry.loads = loads;
+  }
+
   draining(at: LinkRef, draining: boolean): void {
     this.#change(at, (entry) => {
       entry.draining = draining;
@@ -105,9 +112,14 @@ class LiveNodes implements Nodes {
   }
 
   /** E12: only what the live link says counts. */
-  #change({ name, epoch }: LinkRef, apply: (entry: NodeEntry) => void): void {
+  #live({ name, epoch }: LinkRef): NodeEntry | undefined {
     const entry = this.#entries.get(name);
-    if (entry?.linked !== true || entry.facts?.epoch !== epoch) return;
+    return entry?.linked === true && entry.facts?.epoch === epoch ? entry : undefined;
+  }
+
+  #change(at: LinkRef, apply: (entry: NodeEntry) => void): void {
+    const entry = this.#live(at);
+    if (entry === undefined) return;
     const before = nodeState(entry);
     apply(entry);
     this.#noteChange(entry, before);
@@ -123,6 +135,7 @@ function takeDown(ctx: RunContext, entry: NodeEntry): void {
   entry.linked = false;
   entry.reconciled = false;
   entry.adapters = undefined;
+  entry.loads = new Map();
   entry.lastSeenMs = ctx.clock.wall();
   ctx.counters.linksDown++;
   suspendRuns(ctx, entry);

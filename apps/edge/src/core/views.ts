@@ -1,4 +1,4 @@
-import type { AdapterCapabilities } from '../ports/node-link.ts';
+import type { AdapterCapabilities, AdapterLoads } from '../ports/node-link.ts';
 import type { Catalogue } from './catalogue.ts';
 import { type NodeEntry, type NodeState, nodeState, runningOn } from './node-entry.ts';
 import type { EdgeSettings } from './settings.ts';
@@ -17,6 +17,8 @@ export interface NodeView {
   labels: Readonly<Record<string, string>>;
   running: number;
   adapters: readonly AdapterCapabilities[];
+  /** Of its upstreams, by adapter. */
+  loads: AdapterLoads;
   /** Milliseconds since 1970; undefined: not since the Edge started. */
   lastSeenMs: number | undefined;
 }
@@ -44,6 +46,7 @@ export function viewNode(node: NodeEntry, settings: EdgeSettings, nowMs: number)
     labels: node.facts?.labels ?? {},
     running: node.total.running,
     adapters: node.adapters ?? [],
+    loads: node.loads,
     lastSeenMs: node.linked ? nowMs : node.lastSeenMs,
   };
 }

@@ -1,5 +1,5 @@
 import { toIopError } from '@iop/domain';
-import type { Capabilities, Dialect, RetryBoundary, SessionKind } from '@iop/runtime';
+import type { Capabilities, Dialect, RetryBoundary, SessionKind, UpstreamLoad } from '@iop/runtime';
 import type { AdapterInstance } from './adapter-registry.ts';
 
 /** What one configured adapter can do now, as the Edge wants to know it. */
@@ -9,6 +9,16 @@ export interface AdapterReport extends Capabilities {
   retry: RetryBoundary;
   sessions: SessionKind;
   dialects: readonly Dialect[];
+}
+
+/** How busy the upstream of one adapter is. */
+export interface AdapterLoad extends UpstreamLoad {
+  adapter: string;
+}
+
+/** Only of adapters whose upstream says. */
+export function loadsOf(reports: readonly AdapterReport[]): readonly AdapterLoad[] {
+  return reports.flatMap(({ name, load }) => (load === undefined ? [] : [{ adapter: name, ...load }]));
 }
 
 export async function reportAdapters(

@@ -4,7 +4,7 @@ import { createManualClock, settle } from '@iop/link/testing';
 import type { AdapterReport } from './adapter-report.ts';
 import { CapabilityWatch } from './capability-watch.ts';
 
-const report = (healthy: boolean): AdapterReport => ({
+const report = (healthy: boolean, running?: number): AdapterReport => ({
   name: 'vllm',
   kind: 'vllm',
   retry: 'before-content',
@@ -13,11 +13,18 @@ const report = (healthy: boolean): AdapterReport => ({
   healthy,
   detail: '',
   targets: [],
+  ...(running !== undefined && { load: { running, waiting: 0 } }),
 });
 
 function fixture() {
   const clock = createManualClock();
-  const state = { reports: [report(true)], reads: 0, told: [] as boolean[], aborted: 0 };
+  const state = {
+    reports: [report(true)],
+    reads: 0,
+    told: [] as boolean[],
+    loads: [] as number[][],
+    aborted: 0,
+  };
   const watch = new CapabilityWatch({
     clock,
     intervalMs: 5_000,
@@ -28,6 +35,7 @@ function fixture() {
       return state.reports;
     },
     changed: (reports) => state.told.push(reports.every((one) => one.healthy)),
+    loadChanged: (loads) => state.loads.push(loads.map((load) => load.running)),
   });
   const pass = async (ms: number) => {
     clock.advance(ms);
@@ -87,6 +95,37 @@ describe('capability watch', () => {
     assert.equal(state.reads, 2);
   });
 
+  it('tells load by itself, only when it has changed', async () => {
+    const { watch, state, pass } = fixture();
+    watch.restart();
+    await settle();
+    assert.deepEqual(state.loads, [], 'nobody needs to hear that there is none');
+    for (const running of [3, 3, 4, 4, undefined, undefined]) {
+      state.reports = [report(true, running)];
+      await pass(5_000);
+    }
+    assert.deepEqual(state.loads, [[3], [4], []]);
+    assert.deepEqual(state.told, [true], 'load is no change of capabilities');
+  });
+
+  it('tells load anew to a new link, and at most once a second', async () => {
+    const { watch, state, pass } = fixture();
+    state.reports = [report(true, 1)];
+    watch.restart();
+    await settle();
+    await pass(600);
+    state.reports = [report(true, 2)];
+    watch.poke();
+    await settle();
+    assert.deepEqual(state.loads, [[1]], 'too early');
+    await pass(5_000);
+    assert.deepEqual(state.loads, [[1], [2]]);
+    await pass(5_000);
+    watch.restart();
+    await settle();
+    assert.deepEqual(state.loads, [[1], [2], [2]]);
+  });
+
   it('stops', async () => {
     const { watch, state, pass, clock } = fixture();
     watch.restart();
@@ -112,6 +151,7 @@ describe('capability watch', () => {
           });
         }),
       changed: () => {},
+      loadChanged: () => {},
     });
     watch.restart();
     clock.advance(4_000);

@@ -1,11 +1,13 @@
 import type { Clock } from '@iop/domain';
-import type { AdapterReport } from './adapter-report.ts';
+import { type AdapterLoad, type AdapterReport, loadsOf } from './adapter-report.ts';
 
 export interface CapabilityWatchDeps {
   clock: Clock;
   read(signal: AbortSignal): Promise<readonly AdapterReport[]>;
-  /** The whole list, whenever it differs from the last one given. */
+  /** The whole list, whenever it differs from the last one given; load is no difference. */
   changed(reports: readonly AdapterReport[]): void;
+  /** The whole list, whenever it differs from the last one given, at most once a second. */
+  loadChanged(loads: readonly AdapterLoad[]): void;
   /** Between two looks. While something is unhealthy it is looked at more often. */
   intervalMs: number;
   /** One look takes at most so long. */
@@ -14,6 +16,9 @@ export interface CapabilityWatchDeps {
 
 /** Between a look and one out of turn. */
 const pokeGapMs = 500;
+/** Between two tellings of load. */
+const loadGapMs = 1000;
+const noLoads = '[]';
 
 /**
  * Looks at what the adapters can do, again and again, and says so when it has changed. Looks never
@@ -22,6 +27,8 @@ const pokeGapMs = 500;
 export class CapabilityWatch {
   readonly #deps: CapabilityWatchDeps;
   #told = '';
+  #toldLoads = noLoads;
+  #toldLoadsAtMs = Number.NEGATIVE_INFINITY;
   #lookedAtMs = 0;
   #round = 0;
   #cancelNext: (() => void) | undefined;
@@ -35,6 +42,8 @@ export class CapabilityWatch {
   restart(): void {
     this.stop();
     this.#told = '';
+    // Who has never heard of any load need not hear that there is none.
+    if (this.#toldLoads !== noLoads) this.#toldLoads = '';
     void this.#look(this.#round);
   }
 
@@ -70,9 +79,21 @@ export class CapabilityWatch {
   }
 
   #tell(reports: readonly AdapterReport[]): void {
-    const text = JSON.stringify(reports);
-    if (text === this.#told) return;
-    this.#told = text;
-    this.#deps.changed(reports);
+    const text = JSON.stringify(reports.map((report) => ({ ...report, load: undefined })));
+    if (text !== this.#told) {
+      this.#told = text;
+      this.#deps.changed(reports);
+    }
+    this.#tellLoads(loadsOf(reports));
+  }
+
+  #tellLoads(loads: readonly AdapterLoad[]): void {
+    const text = JSON.stringify(loads);
+    const now = this.#deps.clock.now();
+    // What is too early is told by the next look, if it still differs.
+    if (text === this.#toldLoads || now - this.#toldLoadsAtMs < loadGapMs) return;
+    this.#toldLoads = text;
+    this.#toldLoadsAtMs = now;
+    this.#deps.loadChanged(loads);
   }
 }

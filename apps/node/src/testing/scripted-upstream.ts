@@ -30,6 +30,8 @@ export interface ScriptedUpstream {
   openSockets(): number;
   /** GET /v1/models answers with this. */
   models: Play;
+  /** GET /metrics answers with this; at first there is none. */
+  metrics: Play;
   close(): Promise<void>;
 }
 
@@ -44,14 +46,20 @@ export async function startScriptedUpstream(
   const exchanges: Exchange[] = [];
   const open = new Set<Exchange>();
   const sockets = new Set<Socket>();
-  const upstream = { models: modelsOf(Object.keys(plays).filter((name) => name !== '*')) };
+  const upstream = {
+    metrics: answerStatus(404, { detail: 'Not Found' }),
+    models: modelsOf(Object.keys(plays).filter((name) => name !== '*')),
+  };
 
   const server = createServer((request, response) => {
     const parts: Buffer[] = [];
     request.on('data', (part: Buffer) => parts.push(part));
     request.on('end', () => {
       const exchange = toExchange(request.url ?? '', request.headers, Buffer.concat(parts), response);
-      if (request.method === 'GET') return void upstream.models(exchange);
+      if (request.method === 'GET') {
+        const play = exchange.path.endsWith('/metrics') ? upstream.metrics : upstream.models;
+        return void play(exchange);
+      }
       exchanges.push(exchange);
       open.add(exchange);
       void exchange.over.then(() => open.delete(exchange));

@@ -2,6 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import {
   create,
+  EdgeNodeEventSchema,
+  LoadChangedSchema,
   RunCreditEntrySchema,
   RunCreditSchema,
   RunEventSchema,
@@ -390,4 +392,32 @@ test('a Node that refuses its configuration is not ready and says why', limit, a
   await world.node('a', { accepts: () => ['adapters[0]: not allowed'] }).link();
   await until('the Edge knows', () => world.edge.listNodes()[0]?.detail.includes('not allowed') === true);
   assert.equal(world.edge.listNodes()[0]?.state, 'configuring');
+});
+
+describe('load of a Node', limit, () => {
+  test('is kept as it was last said, and is gone with the link', limit, async () => {
+    await using world = await createWireWorld();
+    const node = await world.readyNode('a');
+    const loads = () => Object.fromEntries(world.edge.listNodes()[0]?.loads ?? []);
+    assert.deepEqual(loads(), {});
+    const say = (adapters: { adapter: string; running: number; waiting?: number; cacheUse?: number }[]) => {
+      const value = create(LoadChangedSchema, { adapters });
+      const event = create(EdgeNodeEventSchema, { event: { case: 'loadChanged', value } });
+      node.send({ case: 'edgeNodeEvent', value: event });
+    };
+    say([
+      { adapter: 'mock', running: 3, waiting: 1, cacheUse: 0.37 },
+      { adapter: 'b', running: 1 },
+    ]);
+    await until('the load is known', () => 'mock' in loads());
+    assert.deepEqual(loads(), {
+      mock: { running: 3, waiting: 1, cacheUse: 0.37 },
+      b: { running: 1, waiting: 0 },
+    });
+    say([{ adapter: 'b', running: 2 }]);
+    await until('the load has changed', () => !('mock' in loads()));
+    assert.deepEqual(loads(), { b: { running: 2, waiting: 0 } });
+    node.cut();
+    await until('the load is gone', () => !('b' in loads()));
+  });
 });

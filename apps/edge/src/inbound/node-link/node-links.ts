@@ -3,7 +3,7 @@ import type { Link, LinkHandlers, LinkMessage, LinkOutcome } from '@iop/link';
 import type { Log } from '@iop/shell';
 import { create, type EdgeNodeEvent, type NodeConfigResult, ProtocolErrorSchema } from '@iop/wire';
 import type { LinkRef, Nodes } from '../../core/nodes.ts';
-import { toCapabilities, toHeld } from './from-wire.ts';
+import { toCapabilities, toHeld, toLoads } from './from-wire.ts';
 import { NodePeer } from './node-peer.ts';
 
 export interface NodeLinksDeps {
@@ -100,6 +100,7 @@ function onConfigResult({ nodes, at, log }: Context, result: NodeConfigResult): 
 
 function onNodeEvent({ nodes, at }: Context, { event }: EdgeNodeEvent): void {
   if (event.case === 'capabilitiesChanged') nodes.capabilities(at, event.value.adapters.map(toCapabilities));
+  if (event.case === 'loadChanged') nodes.load(at, toLoads(event.value));
   if (event.case === 'drainChanged') nodes.draining(at, event.value.draining);
 }
 

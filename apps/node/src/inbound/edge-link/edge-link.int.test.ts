@@ -27,6 +27,7 @@ import {
 } from '../../testing/fake-edge.ts';
 import { createMemoryRunStore } from '../../testing/memory-run-store.ts';
 import { allowAll, silentLog } from '../../testing/node-fixture.ts';
+import { answerStatus, startScriptedUpstream } from '../../testing/scripted-upstream.ts';
 import { acceptWithinMs } from './accept-notes.ts';
 import { createEdgeLink } from './edge-link.ts';
 
@@ -133,6 +134,37 @@ describe('edge link', () => {
       ]),
       [['mock', 'mock', true, ['echo']]],
     );
+  });
+
+  it('E2: tells how busy an upstream is, apart from what it can do', async (test) => {
+    const upstream = await startScriptedUpstream({ model: () => {} });
+    test.after(() => upstream.close());
+    const busy = (running: number) => `vllm:num_requests_running{engine="0"} ${running}.0\n`;
+    upstream.metrics = answerStatus(200, busy(3), { 'content-type': 'text/plain' });
+    const edge = await startFakeEdge();
+    await startNode(test, edge);
+    const link = await edge.link(0);
+    link.send(resume());
+    const value = { baseUrl: upstream.baseUrl };
+    const adapters = [{ name: 'big', kind: { case: 'vllm' as const, value } }];
+    link.send({
+      case: 'nodeConfigPayload',
+      value: create(NodeConfigPayloadSchema, { revision: 1, adapters }),
+    });
+    const loadOf = (running: number) =>
+      link.next(
+        'edgeNodeEvent',
+        ({ event }) => event.case === 'loadChanged' && event.value.adapters[0]?.running === running,
+      );
+    await loadOf(3);
+    upstream.metrics = answerStatus(200, busy(4));
+    const { event } = await loadOf(4);
+    const [load] = event.case === 'loadChanged' ? event.value.adapters : [];
+    assert.deepEqual([load?.adapter, load?.waiting, load?.cacheUse], ['big', 0, undefined]);
+    const told = link.messages.filter(
+      (message) => message.case === 'edgeNodeEvent' && message.value.event.case === 'capabilitiesChanged',
+    );
+    assert.equal(told.length, 1);
   });
 
   it('runs a request: events and one end, which say by themselves that it was taken', async (test) => {

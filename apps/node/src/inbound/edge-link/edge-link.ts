@@ -14,6 +14,7 @@ import {
   CapabilitiesChangedSchema,
   create,
   DrainChangedSchema,
+  type EdgeNodeEvent,
   EdgeNodeEventSchema,
   type NodeCommandRequest,
   type NodeConfigPayload,
@@ -22,7 +23,7 @@ import {
   Role,
   type Welcome,
 } from '@iop/wire';
-import type { AdapterReport } from '../../core/adapter-report.ts';
+import type { AdapterLoad, AdapterReport } from '../../core/adapter-report.ts';
 import { CapabilityWatch } from '../../core/capability-watch.ts';
 import type { Node } from '../../core/node.ts';
 import type { EpochStore } from '../../ports/epoch-store.ts';
@@ -31,7 +32,7 @@ import { answerCommand } from './command-desk.ts';
 import { fromWireConfig } from './from-wire-config.ts';
 import { LinkLog } from './link-log.ts';
 import { RunDesk } from './run-desk.ts';
-import { toWireReports } from './to-wire-report.ts';
+import { toWireLoads, toWireReports } from './to-wire-report.ts';
 
 export interface EdgeLinkOptions extends Omit<DialOptions, 'hello' | 'onLink'> {
   node: Node;
@@ -82,6 +83,7 @@ class NodeEdgeLink implements EdgeLink {
       clock,
       read: (signal) => node.capabilities(signal),
       changed: (reports) => this.#tellCapabilities(reports),
+      loadChanged: (loads) => this.#tellLoads(loads),
       intervalMs: options.capabilityIntervalMs ?? 5_000,
       timeoutMs: 4_000,
     });
@@ -189,14 +191,19 @@ class NodeEdgeLink implements EdgeLink {
 
   #tellCapabilities(reports: readonly AdapterReport[]): void {
     const value = create(CapabilitiesChangedSchema, { adapters: toWireReports(reports) });
-    const event = create(EdgeNodeEventSchema, { event: { case: 'capabilitiesChanged', value } });
-    this.#link?.send({ case: 'edgeNodeEvent', value: event });
+    this.#tell({ case: 'capabilitiesChanged', value });
+  }
+
+  #tellLoads(loads: readonly AdapterLoad[]): void {
+    this.#tell({ case: 'loadChanged', value: toWireLoads(loads) });
   }
 
   #tellDrain(draining: boolean): void {
-    const value = create(DrainChangedSchema, { draining });
-    const event = create(EdgeNodeEventSchema, { event: { case: 'drainChanged', value } });
-    this.#link?.send({ case: 'edgeNodeEvent', value: event });
+    this.#tell({ case: 'drainChanged', value: create(DrainChangedSchema, { draining }) });
+  }
+
+  #tell(event: EdgeNodeEvent['event']): void {
+    this.#link?.send({ case: 'edgeNodeEvent', value: create(EdgeNodeEventSchema, { event }) });
   }
 }
 

@@ -2,13 +2,16 @@ import type { TargetInfo } from '@iop/runtime';
 import {
   type AdapterCapabilities,
   AdapterCapabilitiesSchema,
+  AdapterLoadSchema,
   create,
   FactSource,
+  type LoadChanged,
+  LoadChangedSchema,
   type TargetCapabilities,
   TargetCapabilitiesSchema,
   TargetFactSchema,
 } from '@iop/wire';
-import type { AdapterReport } from '../../core/adapter-report.ts';
+import type { AdapterLoad, AdapterReport } from '../../core/adapter-report.ts';
 
 export function toWireReports(reports: readonly AdapterReport[]): AdapterCapabilities[] {
   return reports.map(({ name, kind, healthy, detail, targets, retry, sessions, dialects }) =>
@@ -23,6 +26,10 @@ export function toWireReports(reports: readonly AdapterReport[]): AdapterCapabil
       targets: targets.map(toWireTarget),
     }),
   );
+}
+
+export function toWireLoads(loads: readonly AdapterLoad[]): LoadChanged {
+  return create(LoadChangedSchema, { adapters: loads.map((load) => create(AdapterLoadSchema, load)) });
 }
 
 function toWireTarget({ name, contextLength = 0, facts = [] }: TargetInfo): TargetCapabilities {

@@ -10,6 +10,7 @@ export interface Question {
 
 export interface Reply {
   status: number;
+  text: string;
   /** Undefined: it was not JSON. */
   json: unknown;
 }
@@ -25,12 +26,13 @@ export async function askUpstream(
   const pooled = pool.acquire();
   const { body, ...request } = question;
   try {
-    const text = body === undefined ? null : JSON.stringify(body);
+    const sent = body === undefined ? null : JSON.stringify(body);
     const headers = [...request.headers];
-    const answer = await pooled.client.request({ ...request, headers, body: text, signal });
+    const answer = await pooled.client.request({ ...request, headers, body: sent, signal });
     const bytes = await readBounded(answer.body, question.path);
     pool.release(pooled);
-    return { status: answer.statusCode, json: parseJson(bytes) };
+    const text = bytes.toString();
+    return { status: answer.statusCode, text, json: parseJson(text) };
   } catch (error) {
     pool.discard(pooled);
     throw error;
@@ -48,9 +50,9 @@ async function readBounded(body: AsyncIterable<Buffer>, path: string): Promise<B
   return Buffer.concat(parts);
 }
 
-function parseJson(bytes: Buffer): unknown {
+function parseJson(text: string): unknown {
   try {
-    return JSON.parse(bytes.toString());
+    return JSON.parse(text);
   } catch {
     return undefined;
   }

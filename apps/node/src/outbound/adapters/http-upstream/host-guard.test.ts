@@ -40,6 +40,13 @@ describe('host guard', () => {
     assert.equal(to('gpu.lan', '192.168.1.7'), true);
     assert.equal(to('gpu.lan', '169.254.169.254'), false);
     assert.equal(to('gpu.lan', '::', 6), false);
+    assert.equal(to('gpu.lan', '64:ff9b::a9fe:a9fe', 6), false);
+    assert.equal(to('gpu.lan', '2002:a9fe:a9fe::1', 6), false);
+    assert.equal(to('gpu.lan', '100.100.100.200'), false);
+    assert.equal(to('gpu.lan', '127.0.0.1'), false);
+    assert.equal(to('gpu.lan', '::1', 6), false);
+    assert.equal(to('gpu.lan', '::ffff:127.0.0.1', 6), false);
+    assert.equal(to('gpu.lan', '2001:db8::7', 6), true);
     assert.equal(to('gpu.lan', '::ffff:169.254.169.254', 6), false);
     assert.equal(to('gpu.lan', 'fe80::1', 6), false);
     assert.equal(to('localhost', '127.0.0.1'), true);

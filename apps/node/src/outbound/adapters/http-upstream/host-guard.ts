@@ -1,4 +1,4 @@
-import { type LookupAddress, lookup } from 'node:dns';
+import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 import { buildConnector } from 'undici';
 import { forbiddenHostCode } from './upstream-fault.ts';
@@ -13,7 +13,8 @@ export interface HostGuard {
   connector(connectTimeoutMs: number): buildConnector.connector;
 }
 
-export function createHostGuard(hosts: readonly string[]): HostGuard {
+/** @param resolve how names become addresses, asked anew for every connection */
+export function createHostGuard(hosts: readonly string[], resolve: ResolveAll = lookup): HostGuard {
   const allowed = new Set(hosts.map(canonicalHost));
   const allows = (hostname: string) => allowed.has(canonicalHost(hostname));
   return {
@@ -22,7 +23,7 @@ export function createHostGuard(hosts: readonly string[]): HostGuard {
       const connect = buildConnector({
         timeout: connectTimeoutMs,
         allowH2: false,
-        lookup: guardedLookup(allowed),
+        lookup: guardedLookup(allowed, resolve),
       } as buildConnector.BuildOptions);
       return (options, callback) => {
         if (!allows(options.hostname)) {
@@ -52,14 +53,24 @@ neverByName.addSubnet('fe80::', 10, 'ipv6');
 neverByName.addSubnet('ff00::', 8, 'ipv6');
 neverByName.addSubnet('fd00:ec2::254', 128, 'ipv6');
 neverByName.addAddress('::', 'ipv6');
+neverByName.addAddress('100.100.100.200', 'ipv4');
+// The same within IPv6: NAT64 and 6to4.
+neverByName.addSubnet('64:ff9b::a9fe:0', 112, 'ipv6');
+neverByName.addSubnet('2002:a9fe::', 32, 'ipv6');
 
 const loopback = new BlockList();
 loopback.addSubnet('127.0.0.0', 8, 'ipv4');
 loopback.addAddress('::1', 'ipv6');
 
-function guardedLookup(allowed: ReadonlySet<string>): LookupFunction {
+export type ResolveAll = (
+  hostname: string,
+  options: LookupAllOptions,
+  callback: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
+) => void;
+
+function guardedLookup(allowed: ReadonlySet<string>, resolve: ResolveAll): LookupFunction {
   return (hostname, options, callback) => {
-    lookup(hostname, { ...options, all: true }, (error, addresses) => {
+    resolve(hostname, { ...options, all: true }, (error, addresses) => {
       if (error !== null) return callback(error, []);
       const fit = addresses.filter((found) => mayResolve(hostname, found, allowed));
       if (fit.length === 0) {
@@ -77,7 +88,8 @@ export function mayResolve(hostname: string, found: LookupAddress, allowed: Read
   if (allowed.has(canonicalHost(found.address))) return true;
   const family = found.family === 6 ? 'ipv6' : 'ipv4';
   if (canonicalHost(hostname) === 'localhost') return loopback.check(found.address, family);
-  return !neverByName.check(found.address, family);
+  // Another name that leads to this machine is one that somebody has turned.
+  return !neverByName.check(found.address, family) && !loopback.check(found.address, family);
 }
 
 function forbidden(message: string): Error {

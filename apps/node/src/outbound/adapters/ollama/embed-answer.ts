@@ -3,7 +3,7 @@ import type { EventSink, FactName } from '@iop/runtime';
 import type { Answer, Settle } from '../http-upstream/answer.ts';
 import { encodeEmbeddingList } from '../http-upstream/embedding-body.ts';
 import { NumberArrayCutter } from '../http-upstream/number-array-cutter.ts';
-import { sendPieces } from '../http-upstream/send-pieces.ts';
+import { bodyPieces, sendPieces } from '../http-upstream/send-pieces.ts';
 import { excerpt, failureOfErrorObject } from '../http-upstream/upstream-error.ts';
 import { toInputUsage } from './answer-end.ts';
 import { parseLine } from './answer-line.ts';
@@ -112,7 +112,7 @@ export class EmbedAnswer implements Answer {
     const usage = toInputUsage(answer, textLength);
     saw('embeddings');
     sendPieces({
-      pieces: encodeEmbeddingList({ ...usage, model: shape.model, vectors }),
+      pieces: bodyPieces(encodeEmbeddingList({ ...usage, model: shape.model, vectors })),
       dialect: 'openai.embeddings',
       sink,
       isStopped: () => this.#isAbandoned,

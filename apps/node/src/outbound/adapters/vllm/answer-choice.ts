@@ -4,11 +4,14 @@ import type { Answer, Settle } from '../http-upstream/answer.ts';
 import { ErrorAnswer } from '../http-upstream/error-answer.ts';
 import { type Headers, one, parseRetryAfter } from '../http-upstream/upstream-error.ts';
 import { fault } from '../http-upstream/upstream-fault.ts';
+import { AssembledAnswer } from './assembled-answer.ts';
 import { EmbeddingConverter } from './embedding-converter.ts';
 import { HeadSink } from './head-sink.ts';
 import { JsonAnswer } from './json-answer.ts';
 import { RawAnswer } from './raw-answer.ts';
 import type { RequestReading } from './request-splice.ts';
+import { RetoldAnswer } from './retold-answer.ts';
+import type { RunWatch } from './run-watch.ts';
 import { StreamAnswer } from './stream-answer.ts';
 
 /** Lists of vectors get large: 2,048 of 1,024 floats have 40 MB as JSON. */
@@ -22,6 +25,7 @@ export interface AnswerContext {
   streams: boolean;
   sink: EventSink;
   settle: Settle;
+  watch: RunWatch;
   /** The server, for messages. */
   where: string;
   /** Milliseconds since 1970. */
@@ -43,18 +47,21 @@ export function chooseAnswer(context: AnswerContext, status: number, headers: He
   return streams ? streamAnswer(context) : wholeAnswer(context, headers);
 }
 
-function streamAnswer({ spec, reading, sink, settle, where }: AnswerContext): Answer {
+function streamAnswer({ spec, reading, sink, settle, watch, where }: AnswerContext): Answer {
   const { dialect } = spec;
   // A completion may have many prompts, each with its own choices: only `[DONE]` says that it is whole.
   const choices = dialect === 'openai.completions' ? Number.POSITIVE_INFINITY : reading.choices;
-  const tap = { where, choices, withholdUsage: !spec.includeUsage };
-  return new StreamAnswer({ dialect, tap, sink, settle });
+  const withholdUsage = spec.stream && !spec.includeUsage;
+  const init = { dialect, tap: { where, choices, withholdUsage, watch }, sink, settle };
+  return spec.stream ? new StreamAnswer(init) : new AssembledAnswer(init);
 }
 
 function wholeAnswer(context: AnswerContext, headers: Headers): Answer {
-  const { spec, reading, sink, settle, where } = context;
-  const init = { dialect: spec.dialect, where, sink, settle, isFramed: isFramed(headers) };
-  if (spec.dialect !== 'openai.embeddings') return new JsonAnswer(init);
+  const { spec, reading, sink, settle, watch, where } = context;
+  const init = { dialect: spec.dialect, where, sink, settle, watch, isFramed: isFramed(headers) };
+  if (spec.dialect !== 'openai.embeddings') {
+    return spec.stream ? new RetoldAnswer(init, spec.includeUsage) : new JsonAnswer(init);
+  }
   const converter = new EmbeddingConverter(reading.wantsBase64 ? 'base64' : 'float');
   return new JsonAnswer({ ...init, converter, maxHeldBytes: heldEmbeddingBytes });
 }

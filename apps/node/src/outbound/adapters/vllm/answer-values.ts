@@ -43,6 +43,12 @@ export function malformedAnswer(where: string, what: string): RunEnd {
   return { kind: 'failed', failure: fault('unavailable', 'upstream.malformed', message) };
 }
 
+export function tooLargeAnswer(where: string, maxBytes: number): RunEnd {
+  const message = `${where} sent an answer of more than ${maxBytes / 1024 / 1024} MiB, which cannot be turned`;
+  const failure = fault('unavailable', 'upstream.answer-too-large', message);
+  return { kind: 'failed', failure: { ...failure, retryable: false } };
+}
+
 function toCount(value: unknown): number | undefined {
   return typeof value === 'number' && Number.isInteger(value) && value >= 0 && value <= 0xffffffff
     ? value

@@ -1,12 +1,14 @@
 import type { FinishReason, RunEnd, RunFailure, Usage } from '@iop/domain';
 import type { Dialect, EventSink } from '@iop/runtime';
-import { type Answer, maxPieceBytes, type Settle } from '../http-upstream/answer.ts';
+import type { Answer, Settle } from '../http-upstream/answer.ts';
+import { bodyPieces, sendPieces } from '../http-upstream/send-pieces.ts';
 import { excerpt, failureOfErrorObject } from '../http-upstream/upstream-error.ts';
 import { AnswerScanner } from './answer-scanner.ts';
 import { malformedAnswer, parseRange, toFinishReason, toUsage } from './answer-values.ts';
 import type { EmbeddingConverter } from './embedding-converter.ts';
 import { JsonPassage } from './json-passage.ts';
 import { isJson } from './json-scan.ts';
+import type { RunWatch } from './run-watch.ts';
 
 /** Unless it is said otherwise. */
 const defaultHeldBytes = 8 * 1024 * 1024;
@@ -21,6 +23,8 @@ export interface JsonAnswerInit {
   isFramed: boolean;
   /** Also arrays and bare values: some answers of `openai.raw` are. */
   takesAnyJson?: boolean;
+  /** Learns what the target can do, if the answer is held. */
+  watch?: RunWatch;
   /** Changes vectors on their way. */
   converter?: EmbeddingConverter;
   /** A larger body is passed on as it comes; a smaller one is seen whole before any of it leaves. */
@@ -70,10 +74,11 @@ export class JsonAnswer implements Answer {
       this.#settle(end);
       return;
     }
-    const { converter, where } = this.#init;
+    const { converter, where, watch } = this.#init;
+    watch?.see(body, 0, body.length);
     const out =
       converter === undefined ? body : Buffer.concat([...converter.push(body), ...converter.rest()]);
-    if (converter?.problem === undefined) this.#emitThenSettle(out, 0, end);
+    if (converter?.problem === undefined) this.#emitThenSettle(out, end);
     else this.#settle(malformedAnswer(where, converter.problem));
   }
 
@@ -92,24 +97,16 @@ export class JsonAnswer implements Answer {
     this.#isAbandoned = true;
   }
 
-  #emitThenSettle(body: Uint8Array, from: number, end: RunEnd): void {
-    if (this.#isAbandoned) return;
+  #emitThenSettle(body: Uint8Array, end: RunEnd): void {
     this.#isOver = true;
-    let at = from;
-    while (at < body.length) {
-      const room = this.#emit(body, at);
-      at += maxPieceBytes;
-      if (room || at >= body.length) continue;
-      const next = at;
-      this.#init.sink.whenDrained(() => this.#emitThenSettle(body, next, end));
-      return;
-    }
-    this.#settle(end);
-  }
-
-  #emit(bytes: Uint8Array, at: number): boolean {
-    const piece = bytes.length <= maxPieceBytes ? bytes : bytes.subarray(at, at + maxPieceBytes);
-    return this.#init.sink.emit({ kind: 'raw', dialect: this.#init.dialect, bytes: piece, more: false });
+    const { dialect, sink } = this.#init;
+    sendPieces({
+      pieces: bodyPieces([body]),
+      dialect,
+      sink,
+      isStopped: () => this.#isAbandoned,
+      done: () => this.#settle(end),
+    });
   }
 
   #settle(end: RunEnd): void {
@@ -118,7 +115,8 @@ export class JsonAnswer implements Answer {
   }
 }
 
-function readAnswer(body: Uint8Array, { where, takesAnyJson }: JsonAnswerInit): RunEnd {
+/** Is it whole, and what end does it tell? Nothing of it is kept. */
+export function readAnswer(body: Uint8Array, { where, takesAnyJson }: JsonAnswerInit): RunEnd {
   const scanner = new AnswerScanner();
   if (!scanner.scan(body, 0, body.length)) {
     if (takesAnyJson && isJson(body)) return { kind: 'completed', finish: 'stop' };

@@ -89,6 +89,19 @@ describe('vllm: what an upstream serves', () => {
       { name: 'slot', contextLength: 5 },
       { name: 'c' },
     ]);
+    const images = (holds: boolean) => [{ name: 'images', holds, source: 'declared' }];
+    const models = [
+      { name: 'a', capabilities: ['completion'] },
+      { name: 'b', capabilities: ['completion', 'multimodal'] },
+      { name: 'c', capabilities: 7 },
+      null,
+    ];
+    const declared = parseModels({ models, data: [{ id: 'a' }, { id: 'b' }, { id: 'c' }] });
+    assert.deepEqual(declared, [
+      { name: 'a', facts: images(false) },
+      { name: 'b', facts: images(true) },
+      { name: 'c' },
+    ]);
     assert.equal(parseModels({}), undefined);
     assert.equal(parseModels(null), undefined);
   });

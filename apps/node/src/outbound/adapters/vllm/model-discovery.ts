@@ -53,20 +53,33 @@ export class ModelDiscovery {
 }
 
 /**
- * `{data:[{id,max_model_len?,meta?:{n_ctx,n_ctx_train}}]}`, as vLLM and llama.cpp write it. What a slot of
- * llama.cpp holds is often less than what the model was trained for.
+ * `{data:[{id,max_model_len?,meta?:{n_ctx,n_ctx_train}}],models?:[{name,capabilities}]}`, as vLLM and
+ * llama.cpp write it. What a slot of llama.cpp holds is often less than what the model was trained for.
  */
 export function parseModels(body: unknown): TargetInfo[] | undefined {
-  const list = (body as { data?: unknown } | null | undefined)?.data;
-  if (!Array.isArray(list)) return undefined;
-  const targets: TargetInfo[] = [];
-  for (const card of list as ModelCard[]) {
-    if (typeof card?.id !== 'string' || card.id === '') continue;
+  const { data, models } = (body ?? {}) as { data?: unknown; models?: unknown };
+  if (!Array.isArray(data)) return undefined;
+  const declared = Array.isArray(models) ? (models as DeclaredModel[]) : [];
+  return (data as ModelCard[]).flatMap((card) => {
+    if (typeof card?.id !== 'string' || card.id === '') return [];
+    const target: TargetInfo = { name: card.id };
     const length = card.max_model_len ?? card.meta?.n_ctx ?? card.meta?.n_ctx_train;
-    const isLength = typeof length === 'number' && Number.isInteger(length) && length > 0;
-    targets.push({ name: card.id, ...(isLength && { contextLength: length }) });
-  }
-  return targets;
+    if (typeof length === 'number' && Number.isInteger(length) && length > 0) target.contextLength = length;
+    const images = takesImages(declared.find((model) => model?.name === card.id)?.capabilities);
+    if (images !== undefined) target.facts = [{ name: 'images', holds: images, source: 'declared' }];
+    return [target];
+  });
+}
+
+/** llama.cpp says `completion`, and `multimodal` if it was started with a projector. */
+function takesImages(capabilities: unknown): boolean | undefined {
+  const isList = Array.isArray(capabilities) && capabilities.includes('completion');
+  return isList ? capabilities.includes('multimodal') : undefined;
+}
+
+interface DeclaredModel {
+  name?: unknown;
+  capabilities?: unknown;
 }
 
 interface ModelCard {

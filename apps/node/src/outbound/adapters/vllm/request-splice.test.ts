@@ -57,6 +57,33 @@ describe('request splice', () => {
     );
   });
 
+  it('forces a stream, or none, and then no options of one', () => {
+    const force = (text: string, stream: boolean) => {
+      const result = spliceRequest(Buffer.from(text), { model: 'm', includeUsage: stream, stream });
+      return result.kind === 'spliced' ? Buffer.from(result.body).toString() : result.kind;
+    };
+    const options = '"stream_options":{"include_usage":true}';
+    assert.equal(force('{"model":1,"stream":true}', false), '{"model":"m","stream":false}');
+    assert.equal(
+      force(`{${options},"model":1}`, false),
+      '{"stream":false,"stream_options":null,"model":"m"}',
+    );
+    assert.equal(force('{"stream" : null,"model":1}', true), `{${options},"stream" : true,"model":"m"}`);
+    assert.equal(force('{}', true), `{"model":"m","stream":true,${options}}`);
+  });
+
+  it('reads whether there are tools, and the encoding of embeddings', () => {
+    const read = (text: string) => {
+      const result = spliceRequest(Buffer.from(text), { model: 'm', includeUsage: false });
+      return result.kind === 'spliced' && [result.hasTools, result.wantsBase64];
+    };
+    assert.deepEqual(read('{}'), [false, false]);
+    assert.deepEqual(read('{"tools":[ ],"encoding_format":"float"}'), [false, false]);
+    assert.deepEqual(read('{"tools":[ {} ],"encoding_format":"base64"}'), [true, true]);
+    assert.deepEqual(read('{"tools":null,"encoding_format":"b\\u0061se64"}'), [false, true]);
+    assert.deepEqual(read('{"tools":"[1]","encoding_format":64}'), [false, false]);
+  });
+
   it('reads how many choices are asked for', () => {
     assert.equal(splice('{"model":"a","n":3}').choices, 3);
     assert.equal(splice('{"model":"a","n":"3"}').choices, 1);

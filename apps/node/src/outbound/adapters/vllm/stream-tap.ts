@@ -2,6 +2,7 @@ import type { FinishReason, RunFailure, Usage } from '@iop/domain';
 import { excerpt, failureOfErrorObject } from '../http-upstream/upstream-error.ts';
 import { AnswerScanner } from './answer-scanner.ts';
 import { parseRange, toFinishReason, toUsage } from './answer-values.ts';
+import type { RunWatch } from './run-watch.ts';
 import { parseSseEvent } from './sse-event.ts';
 
 /**
@@ -17,6 +18,8 @@ export interface TapOptions {
   choices: number;
   /** The caller did not ask for usage: the chunk that holds nothing else is not for it. */
   withholdUsage: boolean;
+  /** Learns what the target can do. */
+  watch?: RunWatch;
 }
 
 /**
@@ -52,6 +55,7 @@ export class StreamTap {
 
   #chunk(bytes: Uint8Array, start: number, end: number): TapVerdict {
     const scanner = this.#scanner;
+    this.#options.watch?.see(bytes, start, end);
     if (scanner.finishes > 0) {
       this.#finishes += scanner.finishes;
       this.finish = toFinishReason(parseRange(bytes, scanner.finishAt, scanner.finishEnd));

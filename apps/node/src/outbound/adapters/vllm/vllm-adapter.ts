@@ -1,14 +1,17 @@
 import type { Clock, RunEnd } from '@iop/domain';
 import type { Adapter, Capabilities, EventSink, ExecutionSpec } from '@iop/runtime';
+import { FactBook } from '../http-upstream/fact-book.ts';
 import type { HostGuard } from '../http-upstream/host-guard.ts';
 import { requestHeaders } from '../http-upstream/request-headers.ts';
 import { SilenceWatch } from '../http-upstream/silence-watch.ts';
 import { UpstreamCall } from '../http-upstream/upstream-call.ts';
 import { UpstreamPool } from '../http-upstream/upstream-pool.ts';
 import { chooseAnswer } from './answer-choice.ts';
+import { LoadProbe } from './load-probe.ts';
 import { ModelDiscovery } from './model-discovery.ts';
 import { PromptSink } from './prompt-sink.ts';
 import { planRequest } from './request-plan.ts';
+import { RunWatch } from './run-watch.ts';
 
 export interface VllmOptions {
   name: string;
@@ -58,6 +61,8 @@ class VllmAdapter implements Adapter {
   readonly #pool: UpstreamPool;
   readonly #watch: SilenceWatch;
   readonly #discovery: ModelDiscovery;
+  readonly #load: LoadProbe;
+  readonly #facts = new FactBook();
 
   constructor(options: VllmOptions, deps: VllmDeps) {
     const url = new URL(options.baseUrl);
@@ -70,17 +75,23 @@ class VllmAdapter implements Adapter {
     const connector = deps.hosts.connector(options.connectTimeoutMs);
     this.#pool = new UpstreamPool({ origin: url.origin, connector });
     this.#watch = new SilenceWatch(deps.clock, options);
+    const headers = [...requestHeaders(options.apiKey)];
+    const metricsPath = `${this.#prefix.replace(/\/v1$/, '')}/metrics`;
+    this.#load = new LoadProbe({ pool: this.#pool, clock: deps.clock, path: metricsPath, headers });
     this.#discovery = new ModelDiscovery({
       pool: this.#pool,
       where: this.#where,
       path: `${this.#prefix}/models`,
-      headers: [...requestHeaders(options.apiKey)],
+      headers,
       configuredTargets: options.targets,
     });
   }
 
-  capabilities(signal: AbortSignal): Promise<Capabilities> {
-    return this.#discovery.capabilities(signal);
+  async capabilities(signal: AbortSignal): Promise<Capabilities> {
+    const asked = [this.#discovery.capabilities(signal), this.#load.read(signal)] as const;
+    const [found, load] = await Promise.all(asked);
+    const targets = this.#facts.complete(found.targets);
+    return { ...found, targets, ...(found.healthy && load !== undefined && { load }) };
   }
 
   execute(spec: ExecutionSpec, sink: EventSink, signal: AbortSignal): Promise<RunEnd> {
@@ -94,11 +105,12 @@ class VllmAdapter implements Adapter {
     this.#pool.close();
   }
 
-  #relay(spec: ExecutionSpec, sink: EventSink, signal: AbortSignal): Promise<RunEnd> {
+  async #relay(spec: ExecutionSpec, sink: EventSink, signal: AbortSignal): Promise<RunEnd> {
     const forceStream = this.#forceStream.get(spec.target);
     const plan = planRequest(spec, { prefix: this.#prefix, forceStream });
-    if (plan.kind === 'refused') return Promise.resolve(plan.end);
+    if (plan.kind === 'refused') return plan.end;
     const { path, contentType, body, reading, streams } = plan;
+    const watch = new RunWatch(this.#facts, { spec, reading, streams });
     const where = this.#where;
     const clock = this.#clock;
     const call = new UpstreamCall(
@@ -112,12 +124,14 @@ class VllmAdapter implements Adapter {
         sink,
         signal,
         answerFor: (status, headers, settle) => {
-          const context = { spec, reading, streams, sink, settle, where, nowMs: clock.wall() };
+          const context = { spec, reading, streams, sink, settle, watch, where, nowMs: clock.wall() };
           return chooseAnswer(context, status, headers);
         },
       },
     );
-    return call.run();
+    const end = await call.run();
+    watch.ended(end);
+    return end;
   }
 }
 

@@ -105,4 +105,28 @@ describe('vllm: its configuration', () => {
     await adapter.close();
     await upstream.close();
   });
+
+  it('forces a stream, or none, on the targets that it names', async (test) => {
+    const upstream = await startScriptedUpstream({ '*': answerStatus(200, completion('hi')) });
+    const targets = [
+      { name: 'never', forceStream: false },
+      { name: 'always', forceStream: true },
+      { name: 'as-asked' },
+    ].map((target) => ({ concurrency: 0, mockScriptJson: '', cliProfileJson: '', ...target }));
+    const adapter = factory.create({ ...configuration(upstream.baseUrl), targets }, allow);
+    test.after(async () => {
+      await adapter.close();
+      await upstream.close();
+    });
+    for (const { name } of targets) {
+      await adapter.execute(chatSpec(name), createRecordingSink(), new AbortController().signal);
+      await adapter.execute(
+        chatSpec(name, { stream: false }),
+        createRecordingSink(),
+        new AbortController().signal,
+      );
+    }
+    const asked = upstream.exchanges.map(({ json }) => json.stream);
+    assert.deepEqual(asked, [false, false, true, true, true, false]);
+  });
 });

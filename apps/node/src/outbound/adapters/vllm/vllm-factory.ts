@@ -42,8 +42,15 @@ function build(configuration: AdapterConfiguration, allow: Allow, clock: Clock):
       firstByteTimeoutMs: settings.firstByteTimeoutMs || defaults.firstByteTimeoutMs,
       idleTimeoutMs: settings.idleTimeoutMs || defaults.idleTimeoutMs,
       targets: configuration.targets.map((target) => target.name),
+      forceStream: forcedStreams(configuration),
     },
     { clock, hosts: createHostGuard(allow.hosts) },
+  );
+}
+
+function forcedStreams({ targets }: AdapterConfiguration): ReadonlyMap<string, boolean> {
+  return new Map(
+    targets.flatMap(({ name, forceStream }) => (forceStream === undefined ? [] : [[name, forceStream]])),
   );
 }
 
