@@ -19,9 +19,18 @@ export function fixedPart({ name, state_dir, wire, http, log }: EdgeConfig): str
 }
 
 export function toHttpConfig({ http }: EdgeConfig, closeGraceMs: number): HttpConfig {
-  const { host, port, auth } = http;
-  const times = { closeGraceMs };
-  return { host, port, auth, corsOrigins: http.cors_origins, bodyLimitBytes: http.body_limit, times };
+  const { host, port, auth, tls } = http;
+  return {
+    host,
+    port,
+    auth,
+    corsOrigins: http.cors_origins,
+    bodyLimitBytes: http.body_limit,
+    trustedProxies: http.trusted_proxies,
+    basePath: http.base_path,
+    ...(tls !== undefined && { tls: { certFile: tls.cert, keyFile: tls.key } }),
+    times: { closeGraceMs },
+  };
 }
 
 function toAdapter(adapter: EdgeConfig['adapters'][number]): AdapterSettings {

@@ -1,6 +1,7 @@
-import { type ConfigOf, defineConfig, durationMs, logSection, port, section, sizeBytes } from '@iop/shell';
+import { type ConfigOf, defineConfig, durationMs, logSection, port, section } from '@iop/shell';
 import { z } from 'zod';
 import { adapter, concurrency, count, name } from './config-adapters.ts';
+import { httpSection } from './config-http.ts';
 import { checkReferences } from './config-references.ts';
 
 const model = z.strictObject({
@@ -28,16 +29,7 @@ export const edgeConfig = defineConfig({
         port: port.default(7400),
         tls: z.boolean().default(true).describe('False is accepted on loopback only.'),
       }),
-      http: section({
-        host: z.string().min(1).default('127.0.0.1').describe('Where callers of the OpenAI door connect.'),
-        port: port.default(7480),
-        auth: z.enum(['keys', 'none']).default('keys').describe('`none` is accepted on loopback only.'),
-        cors_origins: z
-          .array(z.string().min(1))
-          .default([])
-          .describe('Origins of browsers that may call; "*": all.'),
-        body_limit: sizeBytes.prefault('32MiB').describe('Longest request body.'),
-      }),
+      http: httpSection,
       adapters: z.array(adapter).default([]),
       models: z.array(model).default([]).describe('Public names; a target without one goes by its own.'),
       limits: section({

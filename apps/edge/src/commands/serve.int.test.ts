@@ -90,6 +90,10 @@ test('a wrong edge.yaml is refused with file, line, key and what was expected', 
   assert.match(check(`${head}models: [{ name: m }]\n`), /adapter and target beside it, or fallback/);
   assert.match(check(`${head}http: { host: 0.0.0.0, auth: none }\n`), /loopback only/);
   assert.match(check(`${head}wire: { host: 0.0.0.0, tls: false }\n`), /loopback only/);
+  assert.match(check(`${head}http: { tls: { cert: /nowhere/c.pem, key: /nowhere/k.pem } }\n`), /cannot read/);
+  assert.match(check(`${head}http: { tls: { cert: c.pem } }\n`), /http\.tls\.key/);
+  assert.match(check(`${head}http: { trusted_proxies: [proxy] }\n`), /trusted_proxies.*a network/s);
+  assert.match(check(`${head}http: { base_path: iop/ }\n`), /base_path.*such as \/iop/s);
   const twice = 'adapters: [{ name: a, kind: mock }, { name: a, kind: mock }]\n';
   assert.match(check(head + twice), /adapters\[1\]\.name.*no other adapter/s);
 });

@@ -19,6 +19,7 @@ import { type EdgeConfig, edgeConfig } from '../config.ts';
 import { toHttpConfig, toSettings } from '../config-settings.ts';
 import { createEdge } from '../core/edge.ts';
 import { createReadiness } from '../core/readiness.ts';
+import { readCertificate } from '../inbound/http/certificate.ts';
 import { assertHttpConfig, isLoopbackHost } from '../inbound/http/http-config.ts';
 import { createHttpDoor } from '../inbound/http-door.ts';
 import { createWirePort } from '../inbound/wire-port.ts';
@@ -136,7 +137,9 @@ export async function serve({ config, file, load }: ServeInput, signal: AbortSig
 
 /** What the schema cannot say. */
 function checked(config: EdgeConfig): EdgeConfig {
-  assertHttpConfig(toHttpConfig(config, 0));
+  const http = toHttpConfig(config, 0);
+  assertHttpConfig(http);
+  if (http.tls !== undefined) readCertificate(http.tls);
   const { host, tls } = config.wire;
   if (tls || isLoopbackHost(host)) return config;
   const message = `wire.tls: false is accepted on loopback only, but wire.host is ${host}; remove it, or use 127.0.0.1`;

@@ -39,6 +39,8 @@ export async function openHttpLab({
     auth: 'keys',
     corsOrigins: [],
     bodyLimitBytes: 1024 * 1024,
+    trustedProxies: [],
+    basePath: '',
     ...options,
     times: { closeGraceMs: 500, ...times },
   };

@@ -20,3 +20,4 @@ export { createManualClock, type ManualClock, settle } from './manual-clock.ts';
 export { createMemoryDuplex, type MemoryDuplex, type MemoryDuplexKnobs } from './memory-duplex.ts';
 export { ExecutorHost, ReaderHost, rawBytesOf } from './run-host.ts';
 export { createTestClock } from './system-clock.ts';
+export { createTestCertificate, type TestCertificate } from './test-certificate.ts';

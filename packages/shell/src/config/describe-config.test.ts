@@ -51,3 +51,16 @@ test('the page holds a row for every key', () => {
   );
   assert.ok(page.includes('Only with `kind: vllm`.'));
 });
+
+test('a key of a part that may be left out is not required', () => {
+  const tls = z.strictObject({ cert: z.string() }).optional();
+  const schema = z.strictObject({ http: section({ tls, host: z.string() }) });
+  const rows = describeConfig(defineConfig({ program: 'iop-edge', envPrefix: 'X_', schema }));
+  assert.deepEqual(
+    rows.map((row) => [row.path, row.required]),
+    [
+      ['http.tls.cert', false],
+      ['http.host', true],
+    ],
+  );
+});

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { isOptional, keysOf, literalsOf, metaOf, type Shape, shapeOf } from './shape.ts';
+import { defaultOf, isOptional, keysOf, literalsOf, metaOf, type Shape, shapeOf } from './shape.ts';
 
 /** One key of a configuration, with where it stands. */
 export interface ConfigKey {
@@ -74,9 +74,14 @@ function child(parent: ConfigKey, name: string, schema: z.core.$ZodType): Config
   return {
     path: [...parent.path, name],
     schema,
-    required: !isOptional(schema),
+    required: !isOptional(schema) && !isAbsent(parent.schema),
     ...(parent.when === undefined ? {} : { when: parent.when, options: parent.options ?? 1 }),
   };
+}
+
+/** May be left out as a whole, and then needs none of its keys. */
+function isAbsent(schema: z.core.$ZodType): boolean {
+  return isOptional(schema) && defaultOf(schema) === undefined;
 }
 
 function isLeaf(schema: z.core.$ZodType): boolean {

@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { EdgeDoor } from '../../core/door.ts';
+import type { Client, ClientOf } from './client.ts';
 import type { Cors } from './cors.ts';
 import { type HttpConfig, isLoopbackHost } from './http-config.ts';
 import type { Refusal } from './refusal.ts';
@@ -9,13 +10,16 @@ export type CallerCheck = { kind: 'known'; keyId: string } | { kind: 'refused'; 
 /** Decides who is calling. */
 export type CheckCaller = (req: IncomingMessage) => CallerCheck;
 
-export function createCallerCheck(
-  config: HttpConfig,
-  cors: Cors,
-  edge: Pick<EdgeDoor, 'checkKey'>,
-): CheckCaller {
+export interface CallerCheckDeps {
+  config: Pick<HttpConfig, 'auth'>;
+  cors: Cors;
+  clientOf: ClientOf;
+  edge: Pick<EdgeDoor, 'checkKey'>;
+}
+
+export function createCallerCheck({ config, cors, clientOf, edge }: CallerCheckDeps): CheckCaller {
   if (config.auth === 'keys') return (req) => checkKey(req, edge);
-  return (req) => checkLocal(req, cors);
+  return (req) => checkLocal(req, cors, clientOf(req));
 }
 
 function checkKey(req: IncomingMessage, edge: Pick<EdgeDoor, 'checkKey'>): CallerCheck {
@@ -41,11 +45,13 @@ function checkKey(req: IncomingMessage, edge: Pick<EdgeDoor, 'checkKey'>): Calle
 
 /**
  * Without keys the network is the permission, so a web page in the user's browser must not borrow it:
- * neither by a request from its own origin nor by a name that it lets point here.
+ * neither by a request from its own origin nor by a name that it lets point here. Nor must a proxy
+ * lend it to the callers that it serves.
  */
-function checkLocal(req: IncomingMessage, cors: Cors): CallerCheck {
-  const host = (req.headers.host ?? '').replace(/:\d+$/, '');
-  if (!isLoopbackHost(host)) return { kind: 'refused', refusal: foreign(`Host ${host}`) };
+function checkLocal(req: IncomingMessage, cors: Cors, { address, hosts }: Client): CallerCheck {
+  const host = hosts.map((each) => each.replace(/:\d+$/, '')).find((each) => !isLoopbackHost(each));
+  if (host !== undefined) return { kind: 'refused', refusal: foreign(`Host ${host}`) };
+  if (!isLoopbackHost(address)) return { kind: 'refused', refusal: foreign(`Address ${address}`) };
   if (!cors.allows(req)) return { kind: 'refused', refusal: foreign(`Origin ${req.headers.origin}`) };
   return { kind: 'known', keyId: 'local' };
 }

@@ -36,7 +36,7 @@ export function answerClientError(
   socket: Socket,
   watch: ConnectionWatch,
 ): void {
-  if (error.code === 'ECONNRESET' || !socket.writable || watch.hasBegun(socket)) {
+  if (isSilent(error) || !socket.writable || watch.hasBegun(socket)) {
     socket.destroy();
     return;
   }
@@ -51,4 +51,9 @@ export function answerClientError(
   // The caller may still be sending: its FIN, or this time, ends the connection.
   socket.end(`${head.join('\r\n')}\r\n\r\n${body}`);
   socket.setTimeout(2000, () => socket.destroy());
+}
+
+/** Gone, or never come to an agreement about TLS: nobody would read an answer. */
+function isSilent({ code = '' }: NodeJS.ErrnoException): boolean {
+  return code === 'ECONNRESET' || code.startsWith('ERR_SSL_') || code.startsWith('ERR_TLS_');
 }

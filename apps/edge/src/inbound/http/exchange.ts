@@ -1,9 +1,11 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import type { Clock } from '@iop/domain';
 import type { Log, LogFields } from '@iop/shell';
 import type { RunPlace } from '../../core/door.ts';
 import { canFrame, frameChunk, joinPieces } from './chunk-framing.ts';
+import type { Client, ClientOf } from './client.ts';
 import type { ConnectionWatch, Watched } from './connection-watch.ts';
 import type { Cors } from './cors.ts';
 import type { HttpTimes } from './http-config.ts';
@@ -19,6 +21,7 @@ export interface ExchangeHost {
   readonly times: HttpTimes;
   readonly cors: Cors;
   readonly watch: ConnectionWatch;
+  readonly clientOf: ClientOf;
   /** No further request on this connection, please. */
   readonly closing: boolean;
 }
@@ -72,6 +75,10 @@ export class Exchange implements Watched {
 
   get isOver(): boolean {
     return this.#over;
+  }
+
+  get client(): Client {
+    return this.#host.clientOf(this.req);
   }
 
   /** Fixes status and head; they leave with the first bytes of the body. */
@@ -154,7 +161,7 @@ export class Exchange implements Watched {
   cut(): void {
     if (this.#over) return;
     this.#close(this.res.statusCode);
-    this.req.socket.resetAndDestroy();
+    cutSocket(this.req.socket);
   }
 
   callerGone(): void {
@@ -171,6 +178,7 @@ export class Exchange implements Watched {
     return {
       route: this.#meter.route,
       requestId,
+      client: this.client.address,
       ...(runId !== undefined && { runId }),
       ...(place !== undefined && { node: place.node }),
     };
@@ -206,6 +214,12 @@ function writeAll(socket: Socket, buffers: readonly Uint8Array[]): boolean {
 /** Every byte as the character of that number, so that nothing of it changes. */
 function toLatin1(bytes: Uint8Array): string {
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1');
+}
+
+/** A reset says most clearly that this is no end; over TLS the missing last chunk says it. */
+function cutSocket(socket: Socket): void {
+  if (socket instanceof TLSSocket) socket.destroy();
+  else socket.resetAndDestroy();
 }
 
 function nothing(): void {}

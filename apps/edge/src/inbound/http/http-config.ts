@@ -1,4 +1,5 @@
 import { IopError } from '@iop/domain';
+import type { CertificateFiles } from './certificate.ts';
 
 /** What `edge.yaml` says about the HTTP port, and what tests shorten. */
 export interface HttpConfig {
@@ -10,6 +11,12 @@ export interface HttpConfig {
   /** Origins of browsers that may call, exactly as they send them; `*`: all. */
   corsOrigins: readonly string[];
   bodyLimitBytes: number;
+  /** Addresses and networks whose `X-Forwarded-*` counts. */
+  trustedProxies: readonly string[];
+  /** Before every path: `/iop`, or nothing. */
+  basePath: string;
+  /** HTTPS instead of HTTP. */
+  tls?: CertificateFiles;
   times?: Partial<HttpTimes>;
 }
 
@@ -28,6 +35,8 @@ export interface HttpTimes {
   unreadMs: number;
   /** What is still open so long after `close` is cut. */
   closeGraceMs: number;
+  /** How often the files of the certificate are looked at. */
+  certificateMs: number;
 }
 
 const defaults: HttpTimes = {
@@ -38,6 +47,7 @@ const defaults: HttpTimes = {
   heartbeatMs: 15_000,
   unreadMs: 30_000,
   closeGraceMs: 10_000,
+  certificateMs: 1_000,
 };
 
 export function httpTimes(config: HttpConfig): HttpTimes {

@@ -45,10 +45,12 @@ export interface PortInit {
   requestId: (req: IncomingMessage) => string;
   table: RouteTable;
   answerUnmatched: AnswerUnmatched;
+  /** Before the URL of every route. */
+  basePath: string;
 }
 
 export function createHttpPort(init: PortInit): HttpPort {
-  const { host, log, bodyLimitBytes, checkCaller, table, answerUnmatched } = init;
+  const { host, log, bodyLimitBytes, checkCaller, table, answerUnmatched, basePath } = init;
   const guard = createGuard(log);
   const hang = createHanger(init, guard);
   return {
@@ -60,7 +62,7 @@ export function createHttpPort(init: PortInit): HttpPort {
     guard,
     answerUnmatched,
     route(method, url, take) {
-      table.add(method, url);
+      table.add(method, basePath + url);
       hang(method, url, take);
     },
     routeRest(method, url, take) {
@@ -86,12 +88,12 @@ function createGuard(log: Log): HttpPort['guard'] {
 }
 
 /** Hangs a route on the framework. */
-function createHanger({ server, host, meterOf, requestId }: PortInit, guard: HttpPort['guard']) {
+function createHanger({ server, host, meterOf, requestId, basePath }: PortInit, guard: HttpPort['guard']) {
   return (method: 'GET' | 'POST', url: string, take: Take): void => {
     const meter = meterOf(url);
     server.route({
       method,
-      url,
+      url: basePath + url,
       // The first hook takes the request out of the framework's hands: it has routed, and its body
       // parsing, serialising and error pages are not what a relay needs.
       onRequest({ raw: req, params }, reply) {

@@ -1,17 +1,21 @@
-import type { AddressInfo } from 'node:net';
-import { type Clock, IopError } from '@iop/domain';
+import type { Server as TlsServer } from 'node:tls';
+import type { Clock } from '@iop/domain';
 import type { Log, Metrics } from '@iop/shell';
-import { type FastifyInstance, type FastifyReply, type FastifyRequest, fastify } from 'fastify';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import type { EdgeDoor } from '../../core/door.ts';
 import { createCallerCheck } from './caller.ts';
-import { answerClientError } from './client-error.ts';
+import { readCertificate } from './certificate.ts';
+import { watchCertificate } from './certificate-watch.ts';
+import { createClientOf } from './client.ts';
 import { ConnectionWatch } from './connection-watch.ts';
 import { answerExpectations } from './continue.ts';
 import { createCors } from './cors.ts';
 import { Exchange } from './exchange.ts';
-import { assertHttpConfig, type HttpConfig, type HttpTimes, httpTimes } from './http-config.ts';
+import { createFastify } from './fastify-server.ts';
+import { assertHttpConfig, type HttpConfig, httpTimes } from './http-config.ts';
 import { createHttpMeter } from './http-meter.ts';
 import { createHttpPort, type HttpRoutes } from './http-port.ts';
+import { closeGently, listen } from './listening.ts';
 import { probeRoutes } from './probes.ts';
 import { createRequestIds } from './request-id.ts';
 import { createRouteTable } from './route-table.ts';
@@ -38,18 +42,20 @@ export interface HttpServer {
 export function createHttpServer(deps: HttpServerDeps): HttpServer {
   const { config, clock, log } = deps;
   assertHttpConfig(config);
+  const { basePath, bodyLimitBytes, tls } = config;
   const times = httpTimes(config);
   const watch = new ConnectionWatch();
-  const server = createFastify({ times, watch, takeUnmatched });
+  const certificate = tls && readCertificate(tls);
+  const server = createFastify({ times, certificate, watch, takeUnmatched });
   const cors = createCors(config.corsOrigins);
+  const clientOf = createClientOf(config.trustedProxies);
   const meterOf = createHttpMeter(deps.metrics, () => watch.count);
-  const host = { clock, log, times, cors, watch, closing: false };
+  const host = { clock, log, times, cors, watch, clientOf, closing: false };
   const requestId = createRequestIds();
   const table = createRouteTable();
-  const { bodyLimitBytes } = config;
-  const checkCaller = createCallerCheck(config, cors, deps.edge);
-  const answerUnmatched = createUnmatched(table, cors);
-  const shared = { server, host, meterOf, log, bodyLimitBytes, checkCaller, requestId, table };
+  const checkCaller = createCallerCheck({ config, cors, clientOf, edge: deps.edge });
+  const answerUnmatched = createUnmatched({ table, cors, basePath });
+  const shared = { server, host, meterOf, log, bodyLimitBytes, checkCaller, requestId, table, basePath };
   const port = createHttpPort({ ...shared, answerUnmatched });
   for (const routes of [probeRoutes(deps), ...deps.doors]) routes(port);
   const unmatchedMeter = meterOf('none');
@@ -61,79 +67,20 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   }
   server.all('/*', { onRequest: (request, reply) => takeUnmatched(request, reply) }, () => {});
   answerExpectations(server.server, bodyLimitBytes);
+  let stopWatching = () => {};
   return {
-    listen: () => listen(server, config),
+    async listen() {
+      const address = await listen(server, config);
+      if (tls !== undefined) {
+        const raw = server.server as unknown as TlsServer;
+        stopWatching = watchCertificate({ server: raw, files: tls, log, intervalMs: times.certificateMs });
+      }
+      return address;
+    },
     async close() {
       host.closing = true;
+      stopWatching();
       await closeGently(server, { clock, graceMs: times.closeGraceMs });
     },
   };
 }
-
-interface FastifyParts {
-  times: HttpTimes;
-  watch: ConnectionWatch;
-  takeUnmatched: (request: FastifyRequest, reply: FastifyReply) => void;
-}
-
-function createFastify({ times, watch, takeUnmatched }: FastifyParts): FastifyInstance {
-  const server = fastify({
-    logger: false,
-    return503OnClosing: false,
-    keepAliveTimeout: times.keepAliveMs,
-    requestTimeout: times.requestMs,
-    frameworkErrors: (_error, request, reply) => takeUnmatched(request, reply),
-    clientErrorHandler: (error, socket) => answerClientError(error, socket, watch),
-    routerOptions: { ignoreTrailingSlash: true, maxParamLength: 2048 },
-    http: {
-      maxHeaderSize: 32 * 1024,
-      headersTimeout: Math.min(times.headMs, times.requestMs),
-      connectionsCheckingInterval: Math.min(5000, Math.ceil(times.headMs / 4)),
-      // Finds callers whose machine is gone without a word.
-      keepAlive: true,
-      keepAliveInitialDelay: 60_000,
-      noDelay: true,
-    },
-  });
-  server.removeAllContentTypeParsers();
-  // Methods that the router does not know, and what the framework would say about them.
-  server.setNotFoundHandler(takeUnmatched);
-  server.setErrorHandler((_error, request, reply) => takeUnmatched(request, reply));
-  return server;
-}
-
-async function listen(server: FastifyInstance, config: HttpConfig): Promise<{ host: string; port: number }> {
-  // One address only: on `localhost` the framework would open a second port behind our back.
-  const host = config.host === 'localhost' ? '127.0.0.1' : config.host;
-  try {
-    await server.listen({ host, port: config.port });
-  } catch (cause) {
-    const reason = cause instanceof Error ? cause.message : String(cause);
-    throw new IopError({
-      kind: 'unavailable',
-      code: 'http.listen',
-      message: `cannot listen on ${host}:${config.port} for HTTP: ${reason}; change http.host or http.port`,
-      cause,
-    });
-  }
-  return { host, port: (server.server.address() as AddressInfo).port };
-}
-
-async function closeGently(
-  server: FastifyInstance,
-  { clock, graceMs }: { clock: Clock; graceMs: number },
-): Promise<void> {
-  const closed = server.close();
-  // An answer that ends now leaves its connection idle, with nobody to close it.
-  let cancelSweep = clock.after(sweepMs, sweep);
-  function sweep(): void {
-    server.server.closeIdleConnections();
-    cancelSweep = clock.after(sweepMs, sweep);
-  }
-  const cancelCut = clock.after(graceMs, () => server.server.closeAllConnections());
-  await closed;
-  cancelSweep();
-  cancelCut();
-}
-
-const sweepMs = 50;

@@ -1,8 +1,6 @@
-import type { IncomingMessage } from 'node:http';
 import type { Metrics } from '@iop/shell';
 import type { EdgeDoor } from '../../core/door.ts';
 import type { Exchange } from './exchange.ts';
-import { isLoopbackHost } from './http-config.ts';
 import type { HttpPort, HttpRoutes } from './http-port.ts';
 
 export interface ProbeDeps {
@@ -24,7 +22,7 @@ export function probeRoutes(deps: ProbeDeps): HttpRoutes {
 
 /** A scraper on this machine needs no key; one that comes over the network, or through a proxy, does. */
 function answerMetrics(deps: ProbeDeps, port: HttpPort, exchange: Exchange): void {
-  if (!isLocal(exchange.req)) {
+  if (!exchange.client.isLocal) {
     const caller = port.checkCaller(exchange.req);
     if (caller.kind === 'refused') {
       exchange.refuse(caller.refusal);
@@ -43,9 +41,4 @@ function answerMetrics(deps: ProbeDeps, port: HttpPort, exchange: Exchange): voi
       });
     },
   );
-}
-
-function isLocal(req: IncomingMessage): boolean {
-  const proxied = req.headers['x-forwarded-for'] !== undefined || req.headers.forwarded !== undefined;
-  return !proxied && isLoopbackHost(req.socket.remoteAddress ?? '');
 }

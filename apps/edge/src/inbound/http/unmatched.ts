@@ -6,7 +6,13 @@ import type { RouteTable } from './route-table.ts';
 /** Everything that is no route: preflights, wrong methods, unknown and broken paths. */
 export type AnswerUnmatched = (exchange: Exchange) => void;
 
-export function createUnmatched(table: RouteTable, cors: Cors): AnswerUnmatched {
+export interface UnmatchedDeps {
+  table: RouteTable;
+  cors: Cors;
+  basePath: string;
+}
+
+export function createUnmatched({ table, cors, basePath }: UnmatchedDeps): AnswerUnmatched {
   return (exchange) => {
     const { req } = exchange;
     const path = pathOf(req);
@@ -18,14 +24,18 @@ export function createUnmatched(table: RouteTable, cors: Cors): AnswerUnmatched 
     }
     // A path that a route covers and could not read (a broken escape, an endless name) is unknown.
     const isKnown = allowed !== undefined && !allowed.split(', ').includes(req.method ?? '');
-    exchange.refuse(isKnown ? wrongMethod(req, path, allowed) : unknownPath(req, path));
+    exchange.refuse(isKnown ? wrongMethod(req, path, allowed) : unknownPath(req, path, basePath));
   };
 }
 
-function unknownPath(req: IncomingMessage, path: string) {
+function unknownPath({ method }: IncomingMessage, path: string, basePath: string) {
+  const isBelow = path.startsWith(`${basePath}/`);
+  const hint = isBelow
+    ? `This Edge serves GET ${basePath}/v1/models and POST ${basePath}/v1/chat/completions, /v1/completions, /v1/embeddings.`
+    : `Every path of this Edge begins with ${basePath} (http.base_path).`;
   return {
     status: 404,
-    message: `There is no ${req.method} ${shown(path)} here. This Edge serves GET /v1/models and POST /v1/chat/completions, /v1/completions, /v1/embeddings.`,
+    message: `There is no ${method} ${shown(path)} here. ${hint}`,
     type: 'invalid_request_error',
     code: 'unknown_url',
   };

@@ -48,8 +48,17 @@ function readPart(bytes: Buffer, at: number, delimiter: string): Part | undefine
   const end = bytes.indexOf(`\r\n${delimiter}`, start);
   if (end === -1) return undefined;
   const head = bytes.toString('utf8', headStart, headEnd);
-  const name = /^content-disposition:[^\r\n]*;\s*name=(?:"([^"\r\n]*)"|([^\s;"]+))/im.exec(head);
-  return { name: name?.[1] ?? name?.[2] ?? '', start, end };
+  return { name: nameIn(head), start, end };
+}
+
+/** Parameters are read one behind the other, so that none is found in the text of another. */
+function nameIn(head: string): string {
+  const disposition = /^content-disposition:\s*form-data(.*)$/im.exec(head)?.[1] ?? '';
+  const parameters = disposition.matchAll(/;\s*([\w*-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s;]*))/g);
+  for (const [, key, quoted, plain] of parameters) {
+    if (key?.toLowerCase() === 'name') return quoted ?? plain ?? '';
+  }
+  return '';
 }
 
 /** Behind the first delimiter, which begins a line. */

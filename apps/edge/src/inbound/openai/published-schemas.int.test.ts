@@ -1,55 +1,24 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
 import { test } from 'node:test';
-import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
+import type { FinishReason } from '@iop/domain';
 import { hello, openHttpLab } from '../../testing/http-lab.ts';
+import { compile, skip } from '../../testing/openai-schemas.ts';
 import type { ScriptedRun } from '../../testing/scripted-edge.ts';
 
-/** The description that OpenAI publishes; it is large and not ours, so it lies beside the repository, if at all. */
-function findDescription(): string | undefined {
-  for (let folder = import.meta.dirname; folder !== dirname(folder); folder = dirname(folder)) {
-    const file = join(folder, 'shared', 'data', 'openai-openapi.json');
-    if (existsSync(file)) return file;
-  }
-  return undefined;
-}
-
-const file = findDescription();
-const skip = file === undefined ? 'shared/data/openai-openapi.json is not here' : false;
-
-function compile(): (name: string, value: unknown) => void {
-  const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
-  ajv.addSchema(JSON.parse(readFileSync(file ?? '', 'utf8'), withNull), 'openai');
-  const compiled = new Map<string, ValidateFunction>();
-  return (name, value) => {
-    const validate = compiled.get(name) ?? ajv.compile({ $ref: `openai#/components/schemas/${name}` });
-    compiled.set(name, validate);
-    assert.ok(validate(value), `${name}: ${ajv.errorsText(validate.errors)}\n${JSON.stringify(value)}`);
-  };
-}
-
-/** The description says in places what OpenAPI 3.0 said, which JSON Schema 2020 does not know. */
-function withNull(_name: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || !('nullable' in value)) return value;
-  const { nullable, ...rest } = value;
-  return nullable === true ? { anyOf: [rest, { type: 'null' }] } : rest;
-}
-
 /** Everything that an adapter without a dialect can say. */
-function playAll(run: ScriptedRun): void {
+function playAll(run: ScriptedRun, finish: FinishReason = 'tool-calls'): void {
   run.emit({ kind: 'reasoning', text: 'hm' }, { kind: 'text', text: 'Looking.' });
   run.emit({ kind: 'tool-call', index: 0, id: 'call_a', name: 'weather', argumentsJson: '{"city":' });
   run.emit({ kind: 'tool-call', index: 1, id: '', name: 'time', argumentsJson: '{}' });
   run.emit({ kind: 'tool-call', index: 0, id: 'call_a', name: 'weather', argumentsJson: '"Oslo"}' });
-  run.complete({ finish: 'tool-calls', usage: { promptTokens: 1, completionTokens: 2, estimated: true } });
+  run.complete({ finish, usage: { promptTokens: 1, completionTokens: 2, estimated: true } });
 }
 
 test('whole answers match CreateChatCompletionResponse', { skip }, async () => {
   const assertMatches = compile();
   await using lab = await openHttpLab();
   for (const script of [
-    playAll,
+    (run: ScriptedRun) => playAll(run),
     (run: ScriptedRun) => run.complete(),
     (run: ScriptedRun) => run.complete({ finish: 'other' }),
   ]) {
@@ -61,7 +30,7 @@ test('whole answers match CreateChatCompletionResponse', { skip }, async () => {
 test('every chunk matches CreateChatCompletionStreamResponse', { skip }, async () => {
   const assertMatches = compile();
   await using lab = await openHttpLab();
-  lab.edge.script = playAll;
+  lab.edge.script = (run) => playAll(run);
   for (const includeUsage of [true, false]) {
     const ask = { ...hello, stream: true, stream_options: { include_usage: includeUsage } };
     const text = await (await lab.chat(ask)).text();
@@ -83,6 +52,10 @@ test('every error matches ErrorResponse, in an answer and in a stream', { skip }
     await lab.get('/v1/chat/completions'),
     await lab.chat('{'),
     await lab.chat({ model: 'qwen', messages: [] }),
+    await lab.post('/v1/completions', { model: 'qwen' }),
+    await lab.post('/v1/embeddings', { model: 'qwen', input: [] }),
+    await lab.post('/v1/rerank', {}),
+    await lab.post('/v1/rerank', { model: 7 }),
     await lab.chat({ ...hello, padding: 'x'.repeat(2_000_000) }),
   ];
   lab.edge.script = (run) => run.fail();
@@ -98,6 +71,43 @@ test('every error matches ErrorResponse, in an answer and in a stream', { skip }
   const text = await (await lab.chat({ ...hello, stream: true })).text();
   assertMatches('ErrorResponse', JSON.parse(text.trimEnd().split('\n\n').at(-1)?.slice(6) ?? ''));
 });
+
+test('a whole completion matches CreateCompletionResponse', { skip }, async () => {
+  const assertMatches = compile();
+  await using lab = await openHttpLab();
+  const ask = { model: 'qwen', prompt: 'hello' };
+  for (const finish of ['stop', 'length', 'tool-calls', 'content-filter', 'other'] as const) {
+    lab.edge.script = (run) => {
+      playAll(run, finish);
+    };
+    assertMatches('CreateCompletionResponse', await (await lab.post('/v1/completions', ask)).json());
+  }
+});
+
+test('every chunk of a completion matches CreateCompletionResponse', { skip }, async () => {
+  const assertMatches = compile();
+  await using lab = await openHttpLab();
+  lab.edge.script = (run) => playAll(run, 'length');
+  for (const includeUsage of [true, false]) {
+    const options = { stream: true, stream_options: { include_usage: includeUsage } };
+    const ask = { model: 'qwen', prompt: 'hello', ...options };
+    const text = await (await lab.post('/v1/completions', ask)).text();
+    const events = text.trimEnd().split('\n\n');
+    assert.equal(events.pop(), 'data: [DONE]');
+    assert.ok(events.length >= 3);
+    for (const event of events)
+      assertMatches('CreateCompletionResponse', lastOfItsKind(JSON.parse(event.slice(6))));
+  }
+});
+
+/**
+ * The description has one schema for whole completions and for chunks, in which there is always a
+ * reason and usage is never null; what OpenAI itself streams has null in all but the last chunk.
+ */
+function lastOfItsKind({ usage, ...chunk }: { usage?: unknown; choices: { finish_reason: unknown }[] }) {
+  const choices = chunk.choices.map((each) => ({ ...each, finish_reason: each.finish_reason ?? 'stop' }));
+  return { ...chunk, choices, ...(usage !== null && usage !== undefined && { usage }) };
+}
 
 test('models match ListModelsResponse and Model', { skip }, async () => {
   const assertMatches = compile();
