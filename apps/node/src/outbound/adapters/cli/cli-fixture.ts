@@ -13,7 +13,7 @@ import { chatSpec } from '../../../testing/specs.ts';
 import { markVariable } from './child-environment.ts';
 import { createCliAdapter } from './cli-adapter.ts';
 import { OrphanLedger } from './orphan-ledger.ts';
-import { hasVariable, readProcessTable } from './process-table.ts';
+import { hasVariable, type ProcessRow, readProcessTable } from './process-table.ts';
 
 /** Scripts of `/bin/sh` as programs. Whoever writes one sees to it that it ends by itself within 30 s. */
 export interface CliLab {
@@ -22,6 +22,10 @@ export interface CliLab {
   adapter: ReturnType<typeof createCliAdapter>;
   /** Marks of the runs so far. */
   marks: string[];
+  /** What lives of them: by mark, and from it by descent and group. */
+  descendants(): ProcessRow[];
+  /** That very process, not another one of its number. */
+  isStillThere(row: ProcessRow): boolean;
   start(script: string, profile?: object, values?: SpecValues): Running;
   run(script: string, profile?: object, values?: SpecValues): Promise<{ sink: RecordingSink; end: RunEnd }>;
 }
@@ -73,7 +77,7 @@ export function createCliLab(
     const { sink, end } = start(script, profile, values);
     return { sink, end: await end };
   };
-  return { directory, ledger, adapter, marks, start, run };
+  return { directory, ledger, adapter, marks, descendants: () => below(marks), isStillThere, start, run };
 }
 
 export function shProfile(script: string, directory: string, profile: object = {}): CliProfile {
@@ -96,6 +100,20 @@ export function alive(marks: readonly string[]): number[] {
   return rows
     .filter(({ pid }) => marks.some((mark) => hasVariable(pid, `${markVariable}=${mark}`)))
     .map(({ pid }) => pid);
+}
+
+function below(marks: readonly string[]): ProcessRow[] {
+  const rows = readProcessTable();
+  const pids = new Set(alive(marks));
+  for (let before = -1; before !== pids.size; ) {
+    before = pids.size;
+    for (const { pid, parent, group } of rows) if (pids.has(parent) || pids.has(group)) pids.add(pid);
+  }
+  return rows.filter(({ pid }) => pids.has(pid));
+}
+
+function isStillThere({ pid, startTicks }: ProcessRow): boolean {
+  return readProcessTable().some((row) => row.pid === pid && row.startTicks === startTicks);
 }
 
 export async function eventually(condition: () => boolean, what: string, timeoutMs = 10_000): Promise<void> {

@@ -53,7 +53,7 @@ const hostile = (canary: string) => [
   '--',
   '-',
   '*',
-  '$HOME ${PATH} %s %n !! \\x00 \\',
+  '$HOME $PATH %s %n !! \\x00 \\',
   '@/etc/passwd',
 ];
 

@@ -22,12 +22,13 @@ export async function sweepOrphans(deps: SweepDeps): Promise<void> {
 
 /** At the end of the Node: what would not stop in time is killed now. */
 export function killRemaining(ledger: OrphanLedger): void {
-  for (const record of ledger.live) signalTree(provenTree(record), 'SIGKILL');
+  for (const record of ledger.live) signalTree(provenTree(record, new Map()), 'SIGKILL');
 }
 
 async function sweepOne(record: LedgerRecord, { ledger, clock, log }: SweepDeps): Promise<void> {
   const { runId: run, leader } = record;
-  const left = await endTree(() => provenTree(record), graceMs, clock);
+  const known = new Map<number, number>();
+  const left = await endTree(() => provenTree(record, known), graceMs, clock);
   if (left > 0) {
     log.error({ run, pid: leader?.pid, processes: left }, 'processes of a run of before would not end');
     return;
@@ -38,12 +39,13 @@ async function sweepOne(record: LedgerRecord, { ledger, clock, log }: SweepDeps)
 }
 
 /** The recorded pid counts only if it is that very process: same start, same boot. */
-function provenTree({ mark, cgroup, leader }: LedgerRecord): TreeMarks {
+function provenTree({ mark, cgroup, leader }: LedgerRecord, known: TreeMarks['known']): TreeMarks {
   const isLeader = leader !== undefined && leader.startedAt !== '' && isRunning(leader);
   return {
     mark,
     cgroup: cgroup === '' ? undefined : openRunCgroup(cgroup),
     leader: isLeader ? leader.pid : undefined,
     sinceTicks: 0,
+    known,
   };
 }
