@@ -30,7 +30,8 @@ export interface CliLab {
   run(script: string, profile?: object, values?: SpecValues): Promise<{ sink: RecordingSink; end: RunEnd }>;
 }
 
-export type SpecValues = Partial<ExecutionSpec> & { prompt?: string };
+/** `window`: so many bytes the reader takes before it has to be granted more. */
+export type SpecValues = Partial<ExecutionSpec> & { prompt?: string; window?: number };
 
 export interface Running {
   sink: RecordingSink;
@@ -62,10 +63,10 @@ export function createCliLab(
   };
   const deps = { clock: createTestClock(), ledger, environment, newMark };
   const adapter = createCliAdapter({ name: 'cli', profiles, allow }, deps);
-  const start = (script: string, profile: object = {}, values: SpecValues = {}): Running => {
+  const start = (script: string, profile: object = {}, { window, ...values }: SpecValues = {}): Running => {
     const target = `t${profiles.size}`;
     profiles.set(target, shProfile(script, directory, profile));
-    const sink = createRecordingSink();
+    const sink = createRecordingSink(window);
     const stop = new AbortController();
     const end = adapter.execute(chatSpec(target, values), sink, stop.signal).then((result) => {
       sink.close();
