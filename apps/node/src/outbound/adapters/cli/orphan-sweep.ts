@@ -6,8 +6,8 @@ import type { LedgerRecord, OrphanLedger } from './orphan-ledger.ts';
 import { signalTree, type TreeMarks } from './process-tree.ts';
 import { openRunCgroup } from './run-cgroup.ts';
 
-/** TERM, so long, then KILL: all within 5 s of the start of the Node. */
-const graceMs = 1_500;
+/** TERM, so long, then KILL: nobody waits for these any more, and nothing may come before they are gone. */
+const graceMs = 500;
 
 export interface SweepDeps {
   ledger: OrphanLedger;
@@ -17,7 +17,9 @@ export interface SweepDeps {
 
 /** Ends what a killed Node left running, and nothing else (C13). Call it once, before runs come. */
 export async function sweepOrphans(deps: SweepDeps): Promise<void> {
-  await Promise.all(deps.ledger.left().map((record) => sweepOne(record, deps)));
+  const left = deps.ledger.left();
+  if (left.length > 0) deps.log.info({ runs: left.length }, 'ending what is left of runs of before');
+  await Promise.all(left.map((record) => sweepOne(record, deps)));
 }
 
 /** At the end of the Node: what would not stop in time is killed now. */
