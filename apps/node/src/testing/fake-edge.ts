@@ -178,3 +178,10 @@ export function resume(...entries: Partial<RunResumeEntry>[]): LinkMessage {
   });
   return { case: 'runResume', value };
 }
+
+/** A configuration with one adapter called cli that has one target. */
+export function cliConfig(target: string, profile: object): LinkMessage {
+  const targets = [{ name: target, cliProfileJson: JSON.stringify(profile) }];
+  const adapters = [{ name: 'cli', targets, kind: { case: 'cli' as const, value: {} } }];
+  return { case: 'nodeConfigPayload', value: create(NodeConfigPayloadSchema, { revision: 1, adapters }) };
+}

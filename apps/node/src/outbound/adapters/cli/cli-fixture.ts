@@ -13,7 +13,7 @@ import { chatSpec } from '../../../testing/specs.ts';
 import { markVariable } from './child-environment.ts';
 import { createCliAdapter } from './cli-adapter.ts';
 import { OrphanLedger } from './orphan-ledger.ts';
-import { hasVariable, readProcessTable } from './process-table.ts';
+import { hasVariable, type ProcessRow, readProcessTable } from './process-table.ts';
 
 /** Scripts of `/bin/sh` as programs. Whoever writes one sees to it that it ends by itself within 30 s. */
 export interface CliLab {
@@ -22,11 +22,16 @@ export interface CliLab {
   adapter: ReturnType<typeof createCliAdapter>;
   /** Marks of the runs so far. */
   marks: string[];
+  /** What lives of them: by mark, and from it by descent and group. */
+  descendants(): ProcessRow[];
+  /** That very process, not another one of its number. */
+  isStillThere(row: ProcessRow): boolean;
   start(script: string, profile?: object, values?: SpecValues): Running;
   run(script: string, profile?: object, values?: SpecValues): Promise<{ sink: RecordingSink; end: RunEnd }>;
 }
 
-export type SpecValues = Partial<ExecutionSpec> & { prompt?: string };
+/** `window`: so many bytes the reader takes before it has to be granted more. */
+export type SpecValues = Partial<ExecutionSpec> & { prompt?: string; window?: number };
 
 export interface Running {
   sink: RecordingSink;
@@ -58,10 +63,10 @@ export function createCliLab(
   };
   const deps = { clock: createTestClock(), ledger, environment, newMark };
   const adapter = createCliAdapter({ name: 'cli', profiles, allow }, deps);
-  const start = (script: string, profile: object = {}, values: SpecValues = {}): Running => {
+  const start = (script: string, profile: object = {}, { window, ...values }: SpecValues = {}): Running => {
     const target = `t${profiles.size}`;
     profiles.set(target, shProfile(script, directory, profile));
-    const sink = createRecordingSink();
+    const sink = createRecordingSink(window);
     const stop = new AbortController();
     const end = adapter.execute(chatSpec(target, values), sink, stop.signal).then((result) => {
       sink.close();
@@ -73,7 +78,7 @@ export function createCliLab(
     const { sink, end } = start(script, profile, values);
     return { sink, end: await end };
   };
-  return { directory, ledger, adapter, marks, start, run };
+  return { directory, ledger, adapter, marks, descendants: () => below(marks), isStillThere, start, run };
 }
 
 export function shProfile(script: string, directory: string, profile: object = {}): CliProfile {
@@ -96,6 +101,20 @@ export function alive(marks: readonly string[]): number[] {
   return rows
     .filter(({ pid }) => marks.some((mark) => hasVariable(pid, `${markVariable}=${mark}`)))
     .map(({ pid }) => pid);
+}
+
+function below(marks: readonly string[]): ProcessRow[] {
+  const rows = readProcessTable();
+  const pids = new Set(alive(marks));
+  for (let before = -1; before !== pids.size; ) {
+    before = pids.size;
+    for (const { pid, parent, group } of rows) if (pids.has(parent) || pids.has(group)) pids.add(pid);
+  }
+  return rows.filter(({ pid }) => pids.has(pid));
+}
+
+function isStillThere({ pid, startTicks }: ProcessRow): boolean {
+  return readProcessTable().some((row) => row.pid === pid && row.startTicks === startTicks);
 }
 
 export async function eventually(condition: () => boolean, what: string, timeoutMs = 10_000): Promise<void> {

@@ -11,6 +11,11 @@ export interface TreeMarks {
   leader: number | undefined;
   /** Nothing of the run began before this tick; 0: not known. */
   sinceTicks: number;
+  /**
+   * What was found before: start tick by pid. Who was seen to belong to the run goes on belonging to
+   * it, also when the parent by which it was known is gone. Filled here.
+   */
+  known: Map<number, number>;
 }
 
 /** Pids of everything alive of the run; descendants of what is known belong to it. */
@@ -21,19 +26,24 @@ export function membersOf(tree: TreeMarks): number[] {
   const isOwn = (row: ProcessRow) =>
     row.pid === tree.leader ||
     row.group === tree.leader ||
+    tree.known.get(row.pid) === row.startTicks ||
     (row.startTicks >= tree.sinceTicks && hasVariable(row.pid, assignment));
   for (const row of rows) if (isOwn(row)) members.add(row.pid);
   while (addChildren(rows, members)) {
     // until nothing is added
   }
-  return [...members].filter((pid) => pid > 1 && pid !== process.pid);
+  members.delete(process.pid);
+  members.delete(1);
+  for (const { pid, startTicks } of rows) if (members.has(pid)) tree.known.set(pid, startTicks);
+  return [...members];
 }
 
 /** @returns how many processes were found; on systems without `/proc` only the group is signalled */
 export function signalTree(tree: TreeMarks, signal: 'SIGTERM' | 'SIGKILL'): number {
+  // Before any of them is signalled: descent is seen only as long as parents live.
+  const members = membersOf(tree);
   if (tree.leader !== undefined) send(-tree.leader, signal);
   if (signal === 'SIGKILL') tree.cgroup?.kill();
-  const members = membersOf(tree);
   for (const pid of members) send(pid, signal);
   return members.length;
 }

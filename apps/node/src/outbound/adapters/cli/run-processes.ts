@@ -20,6 +20,7 @@ export class RunProcesses {
   readonly #clock: Clock;
   readonly #cgroup: RunCgroup | undefined;
   readonly #entry: LedgerEntry;
+  readonly #known = new Map<number, number>();
   #leader: number | undefined;
   #sinceTicks = 0;
   #hasLeaderEnded = false;
@@ -63,7 +64,13 @@ export class RunProcesses {
     if (this.#hasLeaderEnded && this.#leader !== undefined && !groupExists(this.#leader)) {
       this.#leader = undefined;
     }
-    return { mark: this.#mark, cgroup: this.#cgroup, leader: this.#leader, sinceTicks: this.#sinceTicks };
+    return {
+      mark: this.#mark,
+      cgroup: this.#cgroup,
+      leader: this.#leader,
+      sinceTicks: this.#sinceTicks,
+      known: this.#known,
+    };
   }
 }
 
