@@ -4,8 +4,10 @@ import {
   type SessionKind,
   type TargetFact,
   type TargetInfo,
+  type UpstreamLoad,
 } from '@iop/runtime';
 import {
+  type AdapterLoad,
   FactSource,
   type RunInventoryEntry,
   RunState,
@@ -41,6 +43,16 @@ function toFact({ name, holds, source }: WireFact): TargetFact[] {
   const known = factNames.find((each) => each === name);
   if (known === undefined) return [];
   return [{ name: known, holds, source: source === FactSource.MEASURED ? 'measured' : 'declared' }];
+}
+
+/** By adapter. */
+export function toLoads(loads: readonly AdapterLoad[]): ReadonlyMap<string, UpstreamLoad> {
+  return new Map(
+    loads.map(({ adapter, running, waiting, cacheUse }) => [
+      adapter,
+      cacheUse === undefined ? { running, waiting } : { running, waiting, cacheUse },
+    ]),
+  );
 }
 
 export function toHeld(entry: RunInventoryEntry): HeldByNode {
