@@ -8,6 +8,7 @@ interface Model extends Named {
   adapter?: string | undefined;
   target?: string | undefined;
   fallback?: string[] | undefined;
+  routes?: { name: string }[] | undefined;
 }
 
 interface Referring {
@@ -24,7 +25,7 @@ export function checkReferences({ adapters, models }: Referring, context: z.core
     if (known.has(name)) refuse(['adapters', index, 'name'], 'expected a name that no other adapter has');
     known.add(name);
   }
-  const aliases = new Set(models.filter((model) => model.fallback !== undefined).map((model) => model.name));
+  const aliases = new Set(models.filter(isAlias).map((model) => model.name));
   for (const [index, model] of models.entries()) {
     const wrong = problemOf(model, { known, aliases });
     if (wrong !== undefined) refuse(['models', index, wrong.key], wrong.message);
@@ -38,30 +39,38 @@ interface Names {
 }
 
 function problemOf(model: Model, names: Names): { key: string; message: string } | undefined {
-  const { adapter, target, fallback } = model;
-  if (fallback !== undefined) return fallbackProblem(model, fallback, names);
+  const { adapter, target } = model;
+  if (isAlias(model)) return aliasProblem(model, names);
   if (adapter === undefined || target === undefined) {
-    return { key: 'name', message: 'expected adapter and target beside it, or fallback' };
+    return { key: 'name', message: 'expected adapter and target beside it, or fallback, or routes' };
   }
   if (!names.known.has(adapter)) {
     const list = [...names.known].join(', ') || 'there is none';
     return { key: 'adapter', message: `expected the name of an adapter (${list})` };
   }
   if (names.aliases.has(model.name)) {
-    return { key: 'name', message: 'expected a name that no fallback list has' };
+    return { key: 'name', message: 'expected a name that no alias (fallback, routes) has' };
   }
   return undefined;
 }
 
-function fallbackProblem(
-  { adapter, target }: Model,
-  fallback: readonly string[],
+function isAlias({ fallback, routes }: Model): boolean {
+  return fallback !== undefined || routes !== undefined;
+}
+
+function aliasProblem(
+  { adapter, target, fallback, routes }: Model,
   names: Names,
 ): { key: string; message: string } | undefined {
-  if (adapter !== undefined || target !== undefined) {
-    return { key: 'fallback', message: 'expected either fallback, or adapter and target' };
+  const key = fallback === undefined ? 'routes' : 'fallback';
+  if (adapter !== undefined || target !== undefined || (fallback !== undefined && routes !== undefined)) {
+    return { key, message: 'expected one of fallback, routes, or adapter and target' };
   }
-  const nested = fallback.find((each) => names.aliases.has(each));
-  if (nested === undefined) return undefined;
-  return { key: 'fallback', message: `expected names of targets; ${nested} is a fallback list itself` };
+  const wanted = fallback ?? routes?.map((route) => route.name) ?? [];
+  const nested = wanted.find((each) => names.aliases.has(each));
+  if (nested !== undefined) {
+    return { key, message: `expected names of targets; ${nested} is an alias itself` };
+  }
+  if (new Set(wanted).size === wanted.length) return undefined;
+  return { key, message: 'expected each name once' };
 }

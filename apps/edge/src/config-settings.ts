@@ -1,6 +1,6 @@
 import { encodeCliProfile } from '@iop/cli-profile';
 import type { EdgeConfig } from './config.ts';
-import type { EdgeSettings, Limits, ModelSettings } from './core/settings.ts';
+import type { AliasRoute, EdgeSettings, Limits, ModelSettings } from './core/settings.ts';
 import type { HttpConfig } from './inbound/http/http-config.ts';
 import type { AdapterOptions, AdapterSettings, TargetSettings } from './ports/node-link.ts';
 
@@ -94,10 +94,21 @@ function toModel({
   adapter,
   target,
   fallback,
+  routes,
   concurrency,
 }: EdgeConfig['models'][number]): ModelSettings {
-  if (fallback !== undefined) return { kind: 'fallback', name, fallback };
+  if (fallback !== undefined) {
+    return { kind: 'alias', name, tiers: fallback.map((each) => [{ name: each, weight: undefined }]) };
+  }
+  if (routes !== undefined) return { kind: 'alias', name, tiers: toTiers(routes) };
   return { kind: 'target', name, adapter: adapter ?? '', target: target ?? '', concurrency };
+}
+
+function toTiers(routes: NonNullable<EdgeConfig['models'][number]['routes']>): AliasRoute[][] {
+  const tiers = [...new Set(routes.map(({ tier }) => tier))].sort((a, b) => a - b);
+  return tiers.map((wanted) =>
+    routes.filter(({ tier }) => tier === wanted).map(({ name, weight }) => ({ name, weight })),
+  );
 }
 
 function toLimits(limits: EdgeConfig['limits']): Limits {
@@ -113,5 +124,7 @@ function toLimits(limits: EdgeConfig['limits']): Limits {
     runDeadlineMs: limits.run_deadline,
     stopAfterMs: limits.stop_after,
     attempts: limits.attempts,
+    breakerFailures: limits.breaker_failures,
+    breakerOpenMs: limits.breaker_open,
   };
 }

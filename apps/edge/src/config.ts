@@ -4,6 +4,19 @@ import { adapter, concurrency, count, name } from './config-adapters.ts';
 import { httpSection } from './config-http.ts';
 import { checkReferences } from './config-references.ts';
 
+const route = z.strictObject({
+  name: z.string().min(1).max(256).describe('A public name of a target, or adapter/name.'),
+  tier: z.int().min(1).max(100).default(1).describe('Lower ones are asked first.'),
+  weight: z
+    .int()
+    .min(1)
+    .max(1000)
+    .optional()
+    .describe(
+      'Share within its tier; where none of a tier has one, the least busy place of all gets the run.',
+    ),
+});
+
 const model = z.strictObject({
   name: z.string().min(1).max(256).describe('The public name.'),
   adapter: name.optional().describe('With `target`: what the name stands for.'),
@@ -12,7 +25,12 @@ const model = z.strictObject({
     .array(z.string().min(1))
     .min(1)
     .optional()
-    .describe('Instead of adapter and target: names; the first one that has a Node up is meant.'),
+    .describe('Instead of adapter and target: names in order; the first that can take a run is meant.'),
+  routes: z
+    .array(route)
+    .min(1)
+    .optional()
+    .describe('Instead of fallback, for shares by weight: names with tier and weight.'),
   concurrency,
 });
 
@@ -52,6 +70,12 @@ export const edgeConfig = defineConfig({
           .prefault('10s')
           .describe('A Node that does not confirm a cancel for so long is no longer waited for.'),
         attempts: z.int().min(1).max(100).default(3).describe('Dispatches of one run.'),
+        breaker_failures: count
+          .default(5)
+          .describe('Failures in a row that keep runs away from a target on a Node; 0: none do.'),
+        breaker_open: durationMs
+          .prefault('2s')
+          .describe('How long the first time; doubles each time, up to a minute.'),
         drain: durationMs
           .prefault('3s')
           .describe('When the Edge is stopped, runs may end by themselves so long.'),

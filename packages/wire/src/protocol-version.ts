@@ -23,6 +23,11 @@ export const protocolHistory: readonly ProtocolRevision[] = [
     schemaHash: '48c6f8b647d673f5d0e68f46c6310c6b2e60755591a6ad6ce88680f3d181c7e7',
     change: 'Adapters ollama and cli, raw requests with the head of their answer, facts of targets, load.',
   },
+  {
+    version: 1,
+    schemaHash: 'd3ec14077a7b55edbf56844bc8574224d4550928108b266672c37b9daede6006',
+    change: 'Policies of keys, usage, places and aliases of targets, why a run went where it went.',
+  },
 ];
 
 export const protocolVersion = 1;

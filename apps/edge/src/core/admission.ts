@@ -1,13 +1,16 @@
 import type { Catalogue } from './catalogue.ts';
-import { nodeState } from './node-entry.ts';
+import { type ChooseLimits, chooseInTier, type Pick } from './choose-place.ts';
 import type { Place } from './places.ts';
+import { ordinal, payTurn, type Tier } from './tiers.ts';
 import type { Demand, Waiter, WaitingLine } from './waiting-line.ts';
 
 /** Whether a demand can be met now. */
 export type Found =
-  | { kind: 'free'; place: Place }
+  | { kind: 'free'; pick: Pick }
   /** A Node is up, all its places are taken. */
   | { kind: 'busy' }
+  /** Nodes are up, and runs are kept away from all their places until then (monotonic). */
+  | { kind: 'blocked'; untilMs: number }
   | { kind: 'unsupported-dialect' }
   | { kind: 'no-node' }
   | { kind: 'unknown'; nearest: readonly string[] };
@@ -20,12 +23,12 @@ export type Found =
  */
 export interface Admission {
   find(demand: Demand): Found;
-  take(place: Place): void;
+  take(pick: Pick): void;
   /** Gives a place back and serves the line. */
   release(place: Place): void;
   wait(waiter: Waiter): void;
   leave(waiter: Waiter): boolean;
-  /** Serves the line after Nodes or settings have changed. */
+  /** Serves the line after Nodes, settings, keys or the health of places have changed. */
   retry(): void;
 }
 
@@ -34,28 +37,25 @@ export interface AdmissionDeps {
   line: WaitingLine;
   /** Runs at once on one Node; 0: no limit. */
   nodeLimit(): number;
+  /** Monotonic. */
+  now(): number;
 }
 
-export function createAdmission({ catalogue, line, nodeLimit }: AdmissionDeps): Admission {
+export function createAdmission({ catalogue, line, nodeLimit, now }: AdmissionDeps): Admission {
   let picks = 0;
 
   function find(demand: Demand): Found {
     const resolution = catalogue.resolve(demand.select);
     if (resolution.kind === 'unknown') return resolution;
-    let otherDialect = false;
-    for (const tier of resolution.tiers) {
-      const found = findInTier(tier, demand, nodeLimit());
-      if (found.kind === 'free' || found.kind === 'busy') return found;
-      otherDialect ||= found.kind === 'unsupported-dialect';
-    }
-    return otherDialect ? { kind: 'unsupported-dialect' } : { kind: 'no-node' };
+    return findInTiers(resolution.tiers, demand, { nodeLimit: nodeLimit(), now });
   }
 
-  function take(place: Place): void {
+  function take({ place, shares, turn }: Pick): void {
     place.node.total.running++;
     place.adapterSlot.running++;
     place.targetSlot.running++;
     place.node.lastPick = ++picks;
+    if (shares !== undefined && turn !== undefined) payTurn(shares, turn);
   }
 
   function retry(): void {
@@ -63,18 +63,18 @@ export function createAdmission({ catalogue, line, nodeLimit }: AdmissionDeps): 
       const next = nextInLine();
       if (next === undefined) return;
       line.leave(next.waiter);
-      take(next.place);
-      next.waiter.grant(next.place);
+      take(next.pick);
+      next.waiter.grant(next.pick);
     }
   }
 
-  function nextInLine(): { waiter: Waiter; place: Place } | undefined {
+  function nextInLine(): { waiter: Waiter; pick: Pick } | undefined {
     if (line.length === 0) return undefined;
-    let next: { waiter: Waiter; place: Place } | undefined;
+    let next: { waiter: Waiter; pick: Pick } | undefined;
     for (const waiter of line.heads()) {
       if (next !== undefined && next.waiter.order < waiter.order) continue;
       const found = find(waiter.demand);
-      if (found.kind === 'free') next = { waiter, place: found.place };
+      if (found.kind === 'free') next = { waiter, pick: found.pick };
     }
     return next;
   }
@@ -94,45 +94,30 @@ export function createAdmission({ catalogue, line, nodeLimit }: AdmissionDeps): 
   };
 }
 
-/**
- * Fewest runs on the Node, then on the adapter; among equals the one that was picked longest ago. One pass and no
- * copies: a fleet may have thousands of places for one name.
- */
-function findInTier(tier: readonly Place[], demand: Demand, nodeLimit: number): Found {
-  let best: Place | undefined;
-  let isUp = false;
-  let isSpoken = false;
-  for (const place of tier) {
-    if (!isAllowed(place, demand)) continue;
-    isUp = true;
-    if (!place.dialects.includes(demand.dialect)) continue;
-    isSpoken = true;
-    if (isFree(place, nodeLimit) && (best === undefined || isLessBusy(place, best))) best = place;
+/** The first tier that has a place, or will have one when somebody leaves. */
+function findInTiers(tiers: readonly Tier[], demand: Demand, limits: ChooseLimits): Found {
+  let blockedUntilMs = Infinity;
+  let otherDialect = false;
+  let passedOver = '';
+  let choice = 0;
+  for (const tier of tiers) {
+    choice++;
+    const found = chooseInTier(tier, demand, limits);
+    if (found.kind === 'busy') return found;
+    if (found.kind === 'free') return passedOver === '' ? found : explained(found.pick, passedOver);
+    if (found.kind === 'blocked') blockedUntilMs = Math.min(blockedUntilMs, found.untilMs);
+    otherDialect ||= found.kind === 'unsupported-dialect';
+    if (tiers.length > 1) passedOver += `; ${ordinal(choice)}: ${wordsOf(found, limits.now())}`;
   }
-  if (best !== undefined) return { kind: 'free', place: best };
-  if (isSpoken) return { kind: 'busy' };
-  return isUp ? { kind: 'unsupported-dialect' } : { kind: 'no-node' };
+  if (blockedUntilMs < Infinity) return { kind: 'blocked', untilMs: blockedUntilMs };
+  return { kind: otherDialect ? 'unsupported-dialect' : 'no-node' };
 }
 
-/** The catalogue may be a moment behind: a Node that has just gone is not asked (E13). */
-function isAllowed(place: Place, demand: Demand): boolean {
-  return nodeState(place.node) === 'ready' && !demand.excluded.includes(place.node.name);
+function explained(pick: Pick, passedOver: string): Found {
+  return { kind: 'free', pick: { ...pick, route: pick.route + passedOver } };
 }
 
-function isFree(place: Place, nodeLimit: number): boolean {
-  return (
-    isUnder(place.node.total.running, nodeLimit) &&
-    isUnder(place.adapterSlot.running, place.adapterLimit) &&
-    isUnder(place.targetSlot.running, place.targetLimit)
-  );
-}
-
-function isUnder(running: number, limit: number): boolean {
-  return limit === 0 || running < limit;
-}
-
-function isLessBusy(a: Place, b: Place): boolean {
-  if (a.node.total.running !== b.node.total.running) return a.node.total.running < b.node.total.running;
-  if (a.adapterSlot.running !== b.adapterSlot.running) return a.adapterSlot.running < b.adapterSlot.running;
-  return a.node.lastPick < b.node.lastPick;
+function wordsOf(found: Exclude<Found, { kind: 'free' | 'unknown' | 'busy' }>, nowMs: number): string {
+  if (found.kind === 'blocked') return `breaker open for ${Math.ceil((found.untilMs - nowMs) / 1000)} s`;
+  return found.kind === 'no-node' ? 'no Node up' : 'other dialect';
 }

@@ -2,6 +2,8 @@ import { canTransition, isRunEndState, type RunEnd, type RunFailure } from '@iop
 import { isContent } from '@iop/runtime';
 import type { Attempt, AttemptHandlers, EventBatch } from './attempt.ts';
 import { brokenAttempt } from './failures.ts';
+import { giveBackKey } from './key-hold.ts';
+import { noteOutcome, noteSuccess } from './place-health.ts';
 import { failRun, finishRun, moveRun, noBytes, type Run, type RunContext } from './run.ts';
 import { abandonAttempt, closeAttempt } from './run-dispatch.ts';
 import { type AttemptTrace, mayRetry, retryElsewhere } from './run-retry.ts';
@@ -18,7 +20,10 @@ export const attemptEvents: AttemptHandlers = {
     attempt.heldBytes += batch.sizeBytes;
     ctx.counters.events += batch.events.length;
     noteUsage(run, batch);
-    if (!run.committed && batch.events.some(isContent)) commit(run);
+    if (!run.committed && batch.events.some(isContent)) {
+      noteSuccess(ctx, attempt.place);
+      commit(run);
+    }
     run.reader.events(batch.events, batch.sizeBytes);
     if (run.stopCause !== undefined) passOnAll(attempt);
   },
@@ -35,6 +40,8 @@ export const attemptEvents: AttemptHandlers = {
   end(ctx, attempt, end) {
     const retry = end.kind === 'failed' && end.failure.retryable && mayRetry(ctx, attempt, traceOf(attempt));
     noteAccepted(ctx, attempt);
+    if (!attempt.run.committed && attempt.run.stopCause === undefined) noteOutcome(ctx, attempt.place, end);
+    if (!retry) giveBackKey(attempt.run);
     closeAttempt(ctx, attempt);
     settle(ctx, attempt, { end, retry });
   },
@@ -43,6 +50,7 @@ export const attemptEvents: AttemptHandlers = {
     const node = attempt.place.node.name;
     const retry = mayRetry(ctx, attempt, 'may-have-started');
     attempt.place.node.link?.cancel(attempt, 'superseded');
+    if (!retry) giveBackKey(attempt.run);
     abandonAttempt(ctx, attempt);
     settle(ctx, attempt, { end: { kind: 'failed', failure: brokenAttempt(node, why) }, retry });
   },
@@ -67,7 +75,9 @@ function settle(ctx: RunContext, attempt: Attempt, { end, retry }: { end: RunEnd
     finishRun(ctx, run, end);
     return;
   }
-  run.tried = [...run.tried, attempt.place.node.name];
+  const { place } = attempt;
+  run.tried = [...run.tried, place.id];
+  run.lastFailure = `${place.node.name} ${place.adapter}/${place.target} failed (${end.failure.code})`;
   retryElsewhere(ctx, run, end.failure);
 }
 
@@ -106,6 +116,7 @@ export function passOnAll(attempt: Attempt): void {
 
 /** The attempt is gone without an end of its own. */
 export function loseAttempt(ctx: RunContext, attempt: Attempt, failure: RunFailure): void {
+  giveBackKey(attempt.run);
   abandonAttempt(ctx, attempt);
   failRun(ctx, attempt.run, failure);
 }

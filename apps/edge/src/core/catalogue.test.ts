@@ -20,7 +20,11 @@ const vllm = {
 
 const models: EdgeSettings['models'] = [
   { kind: 'target', name: 'qwen', adapter: 'vllm', target: 'Qwen/Qwen3-8B', concurrency: 0 },
-  { kind: 'fallback', name: 'best', fallback: ['qwen', 'echo'] },
+  {
+    kind: 'alias',
+    name: 'best',
+    tiers: [[{ name: 'qwen', weight: undefined }], [{ name: 'echo', weight: undefined }]],
+  },
 ];
 
 function setUp() {

@@ -2,19 +2,29 @@ import type { ModelInfo, RunSelect } from './door.ts';
 import { nearestNames } from './nearest.ts';
 import { type NodeEntry, nodeState } from './node-entry.ts';
 import { type Place, placesOn } from './places.ts';
-import type { EdgeSettings, ModelSettings } from './settings.ts';
+import type { AliasSettings, EdgeSettings, ModelSettings } from './settings.ts';
 import { createTargetBook, refKey, type TargetBook, type TargetRef } from './target-book.ts';
+import { newShares, plainTier, type Shares, type Tier, tiersOf } from './tiers.ts';
 
 /** What stands behind a name. Of several tiers the first that has a place is meant. */
 export type Resolution =
-  | { kind: 'known'; tiers: readonly (readonly Place[])[]; refs: readonly TargetRef[] }
+  | { kind: 'known'; tiers: readonly Tier[]; refs: readonly TargetRef[] }
   | { kind: 'unknown'; nearest: readonly string[] };
 
 /** Public names (DESIGN §6) and the places behind them, rebuilt whenever a Node or the settings change. */
 export interface Catalogue {
+  /** Grows with every rebuild. */
+  readonly version: number;
   rebuild(settings: EdgeSettings, nodes: Iterable<NodeEntry>): void;
   resolve(select: RunSelect): Resolution;
   models(): readonly ModelInfo[];
+  /** Public names of a target. */
+  namesOf(ref: TargetRef): readonly string[];
+  /** Known names near to `asked` that are allowed. */
+  nearest(asked: string, isAllowed: (name: string) => boolean): readonly string[];
+  aliases(): readonly AliasSettings[];
+  /** What a name that an alias leads to stands for. */
+  refsOf(name: string): readonly TargetRef[];
   /** Every target that is known, with its public names. */
   targets(): readonly KnownTarget[];
 }
@@ -40,7 +50,9 @@ class LiveCatalogue implements Catalogue {
   readonly #cache = new Map<string, Resolution>();
   readonly #kept = new WeakMap<NodeEntry, Kept>();
   #adapters: ReadonlySet<string> = new Set();
-  #fallbacks: ReadonlyMap<string, readonly string[]> = new Map();
+  #aliases: ReadonlyMap<string, AliasSettings> = new Map();
+  #shares = new Map<string, Shares>();
+  version = 0;
 
   constructor(wall: () => number) {
     this.#book = createTargetBook(wall);
@@ -48,7 +60,8 @@ class LiveCatalogue implements Catalogue {
 
   rebuild(settings: EdgeSettings, nodes: Iterable<NodeEntry>): void {
     this.#adapters = new Set(settings.adapters.map((adapter) => adapter.name));
-    this.#fallbacks = fallbacksOf(settings.models);
+    this.#aliases = aliasesOf(settings.models);
+    this.version++;
     this.#cache.clear();
     this.#places.clear();
     for (const node of nodes) {
@@ -89,15 +102,28 @@ class LiveCatalogue implements Catalogue {
   }
 
   models(): readonly ModelInfo[] {
-    const names = this.#book.names().filter((name) => !this.#fallbacks.has(name));
+    const names = this.#book.names().filter((name) => !this.#aliases.has(name));
     const plain = names.map((name) => this.#infoOf(name, this.#book.refsOf(name)));
-    const alias = [...this.#fallbacks].map(([name, wanted]) =>
-      this.#infoOf(
-        name,
-        wanted.flatMap((each) => this.#refsOfName(each)),
-      ),
+    const aliases = [...this.#aliases.values()].map((alias) =>
+      this.#infoOf(alias.name, this.#refsOfAlias(alias)),
     );
-    return [...plain, ...alias];
+    return [...plain, ...aliases];
+  }
+
+  namesOf(ref: TargetRef): readonly string[] {
+    return this.#book.namesOf(ref);
+  }
+
+  refsOf(name: string): readonly TargetRef[] {
+    return this.#refsOfName(name);
+  }
+
+  aliases(): readonly AliasSettings[] {
+    return [...this.#aliases.values()];
+  }
+
+  nearest(asked: string, isAllowed: (name: string) => boolean): readonly string[] {
+    return nearestNames(asked, this.#allNames(asked).filter(isAllowed));
   }
 
   targets(): readonly KnownTarget[] {
@@ -109,11 +135,26 @@ class LiveCatalogue implements Catalogue {
   }
 
   #resolveModel(model: string): Resolution {
-    const names = this.#fallbacks.get(model) ?? [model];
-    const refs = names.map((name) => this.#refsOfName(name));
-    const all = refs.flat();
-    if (all.length === 0) return this.#unknown(model);
-    return { kind: 'known', tiers: refs.map((each) => this.#placesOf(each)), refs: all };
+    const alias = this.#aliases.get(model);
+    const refs = alias === undefined ? this.#refsOfName(model) : this.#refsOfAlias(alias);
+    if (refs.length === 0) return this.#unknown(model);
+    if (alias === undefined) return { kind: 'known', tiers: [plainTier(this.#placesOf(refs))], refs };
+    const placesOf = (name: string) => this.#placesOf(this.#refsOfName(name));
+    const sharesOf = (key: string) => this.#sharesOf(key);
+    return { kind: 'known', tiers: tiersOf(alias, { placesOf, sharesOf }), refs };
+  }
+
+  #refsOfAlias({ tiers }: AliasSettings): TargetRef[] {
+    return tiers.flat().flatMap((route) => this.#refsOfName(route.name));
+  }
+
+  /** Who has had how much outlives a rebuild. */
+  #sharesOf(key: string): Shares {
+    let shares = this.#shares.get(key);
+    if (shares !== undefined) return shares;
+    shares = newShares();
+    this.#shares.set(key, shares);
+    return shares;
   }
 
   #resolveTarget({ adapter, target, node }: RunSelect & { kind: 'target' }): Resolution {
@@ -121,7 +162,7 @@ class LiveCatalogue implements Catalogue {
     if (refs.length === 0) return this.#unknown(`${adapter}/${target}`);
     const found = this.#placesOf(refs);
     const tier = node === undefined ? found : found.filter((place) => place.node.name === node);
-    return { kind: 'known', tiers: [tier], refs };
+    return { kind: 'known', tiers: [plainTier(tier)], refs };
   }
 
   #placesOf(refs: readonly TargetRef[]): Place[] {
@@ -137,10 +178,14 @@ class LiveCatalogue implements Catalogue {
   }
 
   #unknown(asked: string): Resolution {
-    const scoped = this.#book.all().map((ref) => `${ref.adapter}/${ref.target}`);
-    const plain = [...this.#book.names(), ...this.#fallbacks.keys()];
-    const names = asked.includes('/') ? [...plain, ...scoped] : plain;
-    return { kind: 'unknown', nearest: nearestNames(asked, names) };
+    return { kind: 'unknown', nearest: nearestNames(asked, this.#allNames(asked)) };
+  }
+
+  /** Those of single adapters only for whoever asked for one. */
+  #allNames(asked: string): string[] {
+    const plain = [...this.#book.names(), ...this.#aliases.keys()];
+    if (!asked.includes('/')) return plain;
+    return [...plain, ...this.#book.all().map((ref) => `${ref.adapter}/${ref.target}`)];
   }
 
   #infoOf(name: string, refs: readonly TargetRef[]): ModelInfo {
@@ -153,8 +198,6 @@ class LiveCatalogue implements Catalogue {
   }
 }
 
-function fallbacksOf(models: readonly ModelSettings[]): Map<string, readonly string[]> {
-  const fallbacks = new Map<string, readonly string[]>();
-  for (const model of models) if (model.kind === 'fallback') fallbacks.set(model.name, model.fallback);
-  return fallbacks;
+function aliasesOf(models: readonly ModelSettings[]): Map<string, AliasSettings> {
+  return new Map(models.flatMap((model) => (model.kind === 'alias' ? [[model.name, model] as const] : [])));
 }

@@ -9,6 +9,10 @@ export interface Counters {
   stale: number;
   linksUp: number;
   linksDown: number;
+  /** Places that were closed to runs for a while. */
+  breakersOpened: number;
+  targetsAppeared: number;
+  targetsGone: number;
   /** Starts that were refused, by outcome. */
   readonly refused: Map<string, number>;
   /** Ends by kind and reason: `completed stop`, `failed unavailable`, `cancelled caller`. */
@@ -25,6 +29,9 @@ export function createCounters(): Counters {
     stale: 0,
     linksUp: 0,
     linksDown: 0,
+    breakersOpened: 0,
+    targetsAppeared: 0,
+    targetsGone: 0,
     refused: new Map(),
     ends,
     ended(end) {

@@ -31,6 +31,12 @@ export type StartOutcome =
   | { kind: 'unknown-target'; asked: string; nearest: readonly string[] }
   | { kind: 'no-node'; asked: string; detail: string; retryAfterMs: number }
   | { kind: 'queue-full'; asked: string; limit: number; retryAfterMs: number }
+  /** It exists, and the key's policy does not name it. */
+  | { kind: 'forbidden-target'; asked: string; keyId: string }
+  /** The key's rate is used up. */
+  | { kind: 'key-rate'; keyId: string; limit: string; retryAfterMs: number }
+  /** The key has as many runs as it may, and this one may not wait. */
+  | { kind: 'key-busy'; keyId: string; limit: number; retryAfterMs: number }
   | { kind: 'unsupported-dialect'; asked: string; dialect: Dialect }
   | { kind: 'stopping' };
 
@@ -61,7 +67,7 @@ export interface RunPlace {
   adapter: string;
   target: string;
   attempt: number;
-  /** Why this one, for people; undefined: there was no choice. */
+  /** Why this place, for people: `only candidate`, `alias fast: 2nd choice, least busy of 3; 1st: no Node up`. */
   route?: string;
 }
 
@@ -77,8 +83,9 @@ export interface ModelInfo {
 /** What the doors may ask of the Edge. One facade for all of them. */
 export interface EdgeDoor {
   start(intent: RunIntent, reader: RunReader): StartOutcome;
-  models(): readonly ModelInfo[];
-  model(name: string): ModelInfo | undefined;
+  /** With a key: those that its policy allows. */
+  models(keyId?: string): readonly ModelInfo[];
+  model(name: string, keyId?: string): ModelInfo | undefined;
   checkKey(presented: string | undefined): KeyCheck;
   /** Ready: the store answers and the wire port listens. Text says what is missing. */
   readiness(): { ready: boolean; detail: string };
@@ -89,5 +96,6 @@ export type KeyCheck =
   | { kind: 'missing' }
   | { kind: 'unknown' }
   | { kind: 'revoked'; keyId: string }
+  | { kind: 'expired'; keyId: string; expiresAtMs: number }
   /** The store that knows cannot be asked: a door answers 503, never 401. */
   | { kind: 'unavailable'; detail: string };

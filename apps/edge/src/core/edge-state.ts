@@ -5,6 +5,7 @@ import { attemptEvents } from './attempt-events.ts';
 import { type Catalogue, createCatalogue } from './catalogue.ts';
 import { createCounters } from './counters.ts';
 import { createNodeEntry, type NodeEntry } from './node-entry.ts';
+import { createPace } from './pace.ts';
 import type { RunContext } from './run.ts';
 import type { EdgeSettings } from './settings.ts';
 import { createWaitingLine, type WaitingLine } from './waiting-line.ts';
@@ -37,7 +38,7 @@ export function createEdgeState({ clock, settings, records, knownNodes }: EdgeSt
   const line = createWaitingLine();
   const catalogue = createCatalogue(() => clock.wall());
   const nodeLimit = () => state.settings.limits.nodeConcurrency;
-  const admission = createAdmission({ catalogue, line, nodeLimit });
+  const admission = createAdmission({ catalogue, line, nodeLimit, now: () => clock.now() });
   const changes = coalesce(clock, () => {
     catalogue.rebuild(state.settings, state.nodes.values());
     admission.retry();
@@ -55,6 +56,7 @@ export function createEdgeState({ clock, settings, records, knownNodes }: EdgeSt
       admission,
       records,
       counters: createCounters(),
+      pace: createPace(),
       active: new LiveMap(),
       handlers: attemptEvents,
     },

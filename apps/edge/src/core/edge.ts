@@ -1,22 +1,26 @@
 import type { CancelCause, RunState } from '@iop/domain';
-import type { KeyStore, StoredKey } from '../ports/key-store.ts';
-import type { RunQuery, RunRecord } from '../ports/run-records.ts';
+import type { KeyPolicy, KeyStore, StoredKey } from '../ports/key-store.ts';
+import type { RunQuery, RunRecord, UsageQuery, UsageSum } from '../ports/run-records.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { Counters } from './counters.ts';
 import type { EdgeDoor } from './door.ts';
 import { createEdgeState, type EdgeState, type EdgeStateDeps } from './edge-state.ts';
 import { endAllRuns, type StopTimes } from './edge-stop.ts';
-import { createKeyBook } from './key-book.ts';
+import { createKeyAccess } from './key-access.ts';
+import { createKeyBook, type KeyChange } from './key-book.ts';
 import { planNodeConfig } from './node-config.ts';
 import { nodeState } from './node-entry.ts';
 import { createNodes, type Nodes } from './nodes.ts';
+import { forgiveNode } from './place-health.ts';
 import type { Readiness } from './readiness.ts';
+import { recordOf } from './run.ts';
 import { cancelRun } from './run-cancel.ts';
 import { listRuns } from './run-list.ts';
 import { createStart } from './run-start.ts';
 import type { EdgeSettings } from './settings.ts';
-import { type NodeView, type TargetView, viewNode, viewTargets } from './views.ts';
-import { isSettling, whyNotNow } from './why-not-now.ts';
+import { type TargetView, viewTargets } from './target-view.ts';
+import { type NodeView, viewNode } from './views.ts';
+import { isSettling, whyBlocked, whyNotNow } from './why-not-now.ts';
 
 /** The application core: every door, operator and link calls this one. See apps/edge/DESIGN.md. */
 export interface Edge extends EdgeDoor {
@@ -26,12 +30,19 @@ export interface Edge extends EdgeDoor {
   listNodes(): NodeView[];
   listTargets(): TargetView[];
   listRuns(query: RunQuery): Promise<RunRecord[]>;
+  findRun(runId: string): Promise<RunRecord | undefined>;
+  /** Of ended runs; rejects as `listRuns` does. */
+  usage(query: UsageQuery): Promise<readonly UsageSum[]>;
   /** Of a live run; undefined: it has ended or never was. */
   runState(runId: string): RunState | undefined;
   cancelRun(runId: string, by: CancelCause): Promise<CancelOutcome>;
-  createKey(name: string): Promise<{ key: StoredKey; secret: string }>;
+  createKey(name: string, policy?: KeyPolicy): Promise<{ key: StoredKey; secret: string }>;
   listKeys(): readonly StoredKey[];
   revokeKey(id: string): Promise<StoredKey | undefined>;
+  /** Counts for new runs and for those in line; what runs goes on. */
+  setKey(id: string, change: KeyChange): Promise<StoredKey | undefined>;
+  /** `running`: runs of the key that hold a place now. */
+  keyStanding(key: StoredKey): { running: number; expired: boolean };
   /** Puts new settings in force and hands them to every Node. */
   configure(settings: EdgeSettings): void;
   settings(): EdgeSettings;
@@ -75,44 +86,69 @@ export function createEdge(deps: EdgeDeps): Edge {
     async stop(times) {
       state.stopping = true;
       await endAllRuns(ctx, times);
+      for (const node of state.nodes.values()) forgiveNode(node);
     },
   };
 }
 
-type KeySide = Pick<Edge, 'createKey' | 'listKeys' | 'revokeKey'>;
+type KeySide = Pick<Edge, 'createKey' | 'listKeys' | 'revokeKey' | 'setKey' | 'keyStanding'>;
 
 function createDoorSide(state: EdgeState, deps: EdgeDeps): EdgeDoor & KeySide {
   const { catalogue, ctx, line } = state;
   const { health, secrets, newRunId } = deps;
   const keys = createKeyBook({ store: deps.keys, secrets, wall: () => ctx.clock.wall() });
+  const access = createKeyAccess({ clock: ctx.clock, store: deps.keys, catalogue });
   return {
     start: createStart({
       ctx,
+      keys: access,
       newRunId,
       isStopping: () => state.stopping,
       queued: () => line.length,
       explainNoNode: (select) => whyNotNow(state, select),
+      explainBlocked: (select) => whyBlocked(state, select),
       catchUp: state.catchUp,
       isSettling: () => isSettling(state),
     }),
-    models: () => catalogue.models(),
-    model: (name) => catalogue.models().find((model) => model.name === name),
+    models: (keyId) => access.models(keyId),
+    model: (name, keyId) => access.models(keyId).find((model) => model.name === name),
     checkKey: (presented) => keys.check(presented),
     readiness: () => (state.stopping ? { ready: false, detail: 'the Edge is stopping' } : health.check()),
-    createKey: (name) => keys.create(name),
+    createKey: (name, policy) => keys.create(name, policy),
     listKeys: () => keys.list(),
     revokeKey: (id) => keys.revoke(id),
+    async setKey(id, change) {
+      const key = await keys.set(id, change);
+      access.refresh(id);
+      ctx.admission.retry();
+      return key;
+    },
+    keyStanding: ({ id, policy }) => ({
+      running: access.gateOf(id)?.running ?? 0,
+      expired: policy?.expiresAtMs !== undefined && ctx.clock.wall() >= policy.expiresAtMs,
+    }),
   };
 }
 
-type OperatorSide = Pick<Edge, 'listNodes' | 'listTargets' | 'listRuns' | 'runState' | 'cancelRun'>;
+type OperatorSide = Pick<
+  Edge,
+  'listNodes' | 'listTargets' | 'listRuns' | 'findRun' | 'usage' | 'runState' | 'cancelRun'
+>;
 
 function createOperatorSide({ catalogue, ctx, line, nodes }: EdgeState): OperatorSide {
   const { active, records, clock, settings } = ctx;
   return {
-    listNodes: () => [...nodes.values()].map((node) => viewNode(node, settings(), clock.wall())),
-    listTargets: () => viewTargets(catalogue, line, nodes.values()),
+    listNodes: () => [...nodes.values()].map((node) => viewNode(node, settings(), clock)),
+    listTargets() {
+      const all = [...nodes.values()];
+      return viewTargets({ catalogue, line, nodes: all, settings: settings(), nowMs: clock.now() });
+    },
     listRuns: (query) => listRuns(active, records, query),
+    async findRun(runId) {
+      const run = active.get(runId);
+      return run === undefined ? await records.find(runId) : recordOf(run);
+    },
+    usage: (query) => records.usage(query),
     runState: (runId) => active.get(runId)?.state,
     async cancelRun(runId, by) {
       const run = active.get(runId);

@@ -1,16 +1,25 @@
 import { IopError } from '@iop/domain';
-import type { KeyStore, StoredKey } from '../ports/key-store.ts';
+import type { KeyPolicy, KeyStore, StoredKey } from '../ports/key-store.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { KeyCheck } from './door.ts';
+import { checkPolicy, isUnlimited } from './key-policy.ts';
 
 /** API keys: `iop_<id>_<secret>`. Only hashes of secrets are kept. */
 export interface KeyBook {
   check(presented: string | undefined): KeyCheck;
   /** `secret` is shown this once. Resolves when durable. */
-  create(name: string): Promise<{ key: StoredKey; secret: string }>;
+  create(name: string, policy?: KeyPolicy): Promise<{ key: StoredKey; secret: string }>;
   list(): readonly StoredKey[];
   /** undefined: no such key. Takes effect before it resolves. */
   revoke(id: string): Promise<StoredKey | undefined>;
+  /** undefined: no such key. In force when it resolves, durably. @throws IopError `key.revoked` */
+  set(id: string, change: KeyChange): Promise<StoredKey | undefined>;
+}
+
+export interface KeyChange {
+  /** undefined: as it is. */
+  name: string | undefined;
+  policy: KeyPolicy | undefined;
 }
 
 export interface KeyBookDeps {
@@ -26,6 +35,25 @@ const longestName = 128;
 export function createKeyBook({ store, secrets, wall }: KeyBookDeps): KeyBook {
   // a revocation counts from the moment it was asked for, also while the disk is slow
   const revoking = new Set<string>();
+  // one change after the other: a change of a policy must not undo a revocation
+  let changing: Promise<void> = Promise.resolve();
+
+  function standingOf({ id, revokedAtMs, policy }: StoredKey): KeyCheck {
+    if (revokedAtMs !== undefined || revoking.has(id)) return { kind: 'revoked', keyId: id };
+    const expiresAtMs = policy?.expiresAtMs;
+    if (expiresAtMs !== undefined && wall() >= expiresAtMs)
+      return { kind: 'expired', keyId: id, expiresAtMs };
+    return { kind: 'valid', keyId: id };
+  }
+
+  async function applyChange(id: string, { name, policy }: KeyChange): Promise<StoredKey | undefined> {
+    const key = store.find(id);
+    if (key === undefined) return undefined;
+    if (key.revokedAtMs !== undefined || revoking.has(id)) throw isRevoked(id);
+    const changed = { ...key, name: name ?? key.name, policy: kept(policy) };
+    await store.save(changed);
+    return changed;
+  }
 
   return {
     check(presented) {
@@ -34,15 +62,16 @@ export function createKeyBook({ store, secrets, wall }: KeyBookDeps): KeyBook {
       const key = match?.[1] === undefined ? undefined : store.find(match[1]);
       if (key === undefined || match?.[2] === undefined) return { kind: 'unknown' };
       if (!isEqual(secrets.hash(match[2]), key.secretHash)) return { kind: 'unknown' };
-      const isRevoked = key.revokedAtMs !== undefined || revoking.has(key.id);
-      return isRevoked ? { kind: 'revoked', keyId: key.id } : { kind: 'valid', keyId: key.id };
+      return standingOf(key);
     },
-    async create(name) {
-      if (name.length > longestName) throw nameTooLong(name.length);
+    async create(name, policy) {
+      assertName(name);
+      checkPolicy(policy);
       const secret = secrets.newSecret();
       const id = freeId(store, secrets);
       const secretHash = secrets.hash(secret);
-      const key: StoredKey = { id, name, secretHash, createdAtMs: wall(), revokedAtMs: undefined };
+      const dates = { createdAtMs: wall(), revokedAtMs: undefined };
+      const key: StoredKey = { id, name, secretHash, ...dates, policy: kept(policy) };
       await store.save(key);
       return { key, secret: `iop_${id}_${secret}` };
     },
@@ -51,12 +80,26 @@ export function createKeyBook({ store, secrets, wall }: KeyBookDeps): KeyBook {
       const key = store.find(id);
       if (key === undefined || key.revokedAtMs !== undefined) return key;
       revoking.add(id);
-      const revoked = { ...key, revokedAtMs: wall() };
+      await changing;
+      const revoked = { ...(store.find(id) ?? key), revokedAtMs: wall() };
       await store.save(revoked);
       revoking.delete(id);
       return revoked;
     },
+    async set(id, change) {
+      if (change.name !== undefined) assertName(change.name);
+      checkPolicy(change.policy);
+      const done = changing.then(() => applyChange(id, change));
+      changing = done.then(nothing, nothing);
+      return await done;
+    },
   };
+}
+
+const nothing = () => {};
+
+function kept(policy: KeyPolicy | undefined): KeyPolicy | undefined {
+  return policy === undefined || isUnlimited(policy) ? undefined : policy;
 }
 
 function freeId(store: KeyStore, secrets: Secrets): string {
@@ -74,7 +117,13 @@ function isEqual(a: string, b: string): boolean {
   return difference === 0;
 }
 
-function nameTooLong(length: number): IopError {
+function assertName({ length }: string): void {
+  if (length <= longestName) return;
   const message = `the name of a key may have ${longestName} characters, not ${length}; choose a shorter one`;
-  return new IopError({ kind: 'invalid', code: 'key.name-too-long', message });
+  throw new IopError({ kind: 'invalid', code: 'key.name-too-long', message });
+}
+
+function isRevoked(id: string): IopError {
+  const message = `the key ${id} was revoked and stays so; \`iop keys create\` makes a new one`;
+  return new IopError({ kind: 'conflict', code: 'key.revoked', message });
 }

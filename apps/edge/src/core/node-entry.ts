@@ -1,10 +1,14 @@
 import { LiveMap } from '@iop/domain';
-import type { AdapterCapabilities, AdapterLoads, NodeLink } from '../ports/node-link.ts';
+import type { UpstreamLoad } from '@iop/runtime';
+import type { AdapterCapabilities, NodeLink } from '../ports/node-link.ts';
 import type { Attempt } from './attempt.ts';
+import type { Trouble } from './breaker.ts';
 
 /** Runs at once of something. */
 export interface Slot {
   running: number;
+  /** Of an adapter or a target: what keeps runs away; undefined: nothing is wrong. */
+  trouble: Trouble | undefined;
 }
 
 /** What a Node said of itself when it linked. */
@@ -32,8 +36,10 @@ export interface NodeEntry {
   problems: readonly string[];
   /** Said on this link. */
   adapters: readonly AdapterCapabilities[] | undefined;
-  /** Said on this link: how busy its upstreams are, callers of others included. */
-  loads: AdapterLoads;
+  /** Said on the last link on which it said any; what appeared since then is news. */
+  lastAdapters: readonly AdapterCapabilities[] | undefined;
+  /** By adapter: how busy the upstream is, callers of others included. */
+  loads: ReadonlyMap<string, UpstreamLoad>;
   draining: boolean;
   readonly total: Slot;
   readonly slots: Map<string, Slot>;
@@ -57,9 +63,10 @@ export function createNodeEntry(name: string): NodeEntry {
     acceptedRevision: undefined,
     problems: [],
     adapters: undefined,
-    loads: new Map(),
+    lastAdapters: undefined,
+    loads: noLoads,
     draining: false,
-    total: { running: 0 },
+    total: { running: 0, trouble: undefined },
     slots: new Map(),
     attempts: new LiveMap(),
     lastSeenMs: undefined,
@@ -68,12 +75,14 @@ export function createNodeEntry(name: string): NodeEntry {
   };
 }
 
+export const noLoads: ReadonlyMap<string, UpstreamLoad> = new Map();
+
 /** Survives changes of capabilities: a run that goes on keeps counting. */
 export function slotOf(node: NodeEntry, adapter: string, target?: string): Slot {
   const key = slotKey(adapter, target);
   let slot = node.slots.get(key);
   if (slot === undefined) {
-    slot = { running: 0 };
+    slot = { running: 0, trouble: undefined };
     node.slots.set(key, slot);
   }
   return slot;

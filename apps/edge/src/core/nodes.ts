@@ -1,8 +1,18 @@
-import type { AdapterCapabilities, AdapterLoads, HeldByNode, NodeLink } from '../ports/node-link.ts';
+import type { UpstreamLoad } from '@iop/runtime';
+import type { AdapterCapabilities, HeldByNode, NodeLink } from '../ports/node-link.ts';
 import { planNodeConfig } from './node-config.ts';
-import { createNodeEntry, type NodeEntry, type NodeFacts, type NodeState, nodeState } from './node-entry.ts';
+import {
+  createNodeEntry,
+  type NodeEntry,
+  type NodeFacts,
+  type NodeState,
+  nodeState,
+  noLoads,
+} from './node-entry.ts';
+import { forgiveNode } from './place-health.ts';
 import type { RunContext } from './run.ts';
 import { loseRestarted, reconcileRuns, suspendRuns } from './run-loss.ts';
+import { changesOf, type TargetChange } from './target-changes.ts';
 
 /**
  * What the links tell of Nodes. Every call names the epoch of its link; what an older link still says is
@@ -15,9 +25,10 @@ export interface Nodes {
   /** The first thing that a Node says on a link. */
   inventory(at: LinkRef, held: readonly HeldByNode[]): void;
   configResult(at: LinkRef, result: ConfigResult): void;
-  capabilities(at: LinkRef, adapters: readonly AdapterCapabilities[]): void;
-  /** All that is known of load; what it names no more is known no more. Wakes nobody. */
-  load(at: LinkRef, loads: AdapterLoads): void;
+  /** What is new since the Node last said it, for the log. */
+  capabilities(at: LinkRef, adapters: readonly AdapterCapabilities[]): readonly TargetChange[];
+  /** How busy the upstreams of adapters are that say so. */
+  loads(at: LinkRef, loads: ReadonlyMap<string, UpstreamLoad>): void;
   draining(at: LinkRef, draining: boolean): void;
   /** Nodes that are known, linked or not. */
   readonly size: number;
@@ -94,15 +105,27 @@ class LiveNodes implements Nodes {
     });
   }
 
-  capabilities(at: LinkRef, adapters: readonly AdapterCapabilities[]): void {
+  capabilities(at: LinkRef, adapters: readonly AdapterCapabilities[]): readonly TargetChange[] {
+    let changes: readonly TargetChange[] = [];
     this.#change(at, (entry) => {
+      const before = entry.lastAdapters ?? [];
+      changes = changesOf(before, adapters);
+      for (const { name } of adapters.filter((adapter) => hasRecovered(adapter, before))) {
+        forgiveNode(entry, name);
+      }
       entry.adapters = adapters;
+      entry.lastAdapters = adapters;
     });
+    const { counters } = this.#ctx;
+    for (const { kind } of changes) if (kind === 'appeared') counters.targetsAppeared++;
+    for (const { kind } of changes) if (kind === 'gone') counters.targetsGone++;
+    return changes;
   }
 
-  load(at: LinkRef, loads: AdapterLoads): void {
-    const entry = this.#live(at);
-    if (entry !== undefined) entry.loads = loads;
+  /** Read by whoever chooses a place; nobody in line can go because of it. */
+  loads({ name, epoch }: LinkRef, loads: ReadonlyMap<string, UpstreamLoad>): void {
+    const entry = this.#entries.get(name);
+    if (entry?.linked === true && entry.facts?.epoch === epoch) entry.loads = loads;
   }
 
   draining(at: LinkRef, draining: boolean): void {
@@ -112,14 +135,9 @@ class LiveNodes implements Nodes {
   }
 
   /** E12: only what the live link says counts. */
-  #live({ name, epoch }: LinkRef): NodeEntry | undefined {
+  #change({ name, epoch }: LinkRef, apply: (entry: NodeEntry) => void): void {
     const entry = this.#entries.get(name);
-    return entry?.linked === true && entry.facts?.epoch === epoch ? entry : undefined;
-  }
-
-  #change(at: LinkRef, apply: (entry: NodeEntry) => void): void {
-    const entry = this.#live(at);
-    if (entry === undefined) return;
+    if (entry?.linked !== true || entry.facts?.epoch !== epoch) return;
     const before = nodeState(entry);
     apply(entry);
     this.#noteChange(entry, before);
@@ -131,11 +149,16 @@ class LiveNodes implements Nodes {
   }
 }
 
+/** A health report turned good: what runs met before says nothing any more. */
+function hasRecovered(now: AdapterCapabilities, before: readonly AdapterCapabilities[]): boolean {
+  return now.healthy && before.some(({ name, healthy }) => name === now.name && !healthy);
+}
+
 function takeDown(ctx: RunContext, entry: NodeEntry): void {
   entry.linked = false;
   entry.reconciled = false;
   entry.adapters = undefined;
-  entry.loads = new Map();
+  entry.loads = noLoads;
   entry.lastSeenMs = ctx.clock.wall();
   ctx.counters.linksDown++;
   suspendRuns(ctx, entry);
@@ -145,5 +168,6 @@ function forgetProcess(ctx: RunContext, entry: NodeEntry): void {
   entry.acceptedRevision = undefined;
   entry.problems = [];
   entry.draining = false;
+  forgiveNode(entry);
   loseRestarted(ctx, entry);
 }

@@ -8,6 +8,8 @@ import { refKey } from './target-book.ts';
 export interface Place {
   /** `refKey` of adapter and target. */
   readonly key: string;
+  /** Of Node, adapter and target: the same after a rebuild. */
+  readonly id: string;
   readonly node: NodeEntry;
   readonly adapter: string;
   readonly target: string;
@@ -30,6 +32,7 @@ export function placesOn(node: NodeEntry, settings: EdgeSettings): Place[] {
     if (!set.nodes.some((selector) => selects(selector, facts))) return [];
     return adapter.targets.map((target) => ({
       key: refKey({ adapter: adapter.name, target: target.name }),
+      id: `${node.name}\0${refKey({ adapter: adapter.name, target: target.name })}`,
       node,
       adapter: adapter.name,
       target: target.name,

@@ -1,16 +1,22 @@
 import { IopError, type RunFailure } from '@iop/domain';
 import { Attempt } from './attempt.ts';
+import type { Pick } from './choose-place.ts';
 import { queueTimeout } from './failures.ts';
+import { holdKey } from './key-hold.ts';
+import { beginTrial, endTrial } from './place-health.ts';
 import type { Place } from './places.ts';
 import { failRun, leaveLine, moveRun, type Run, type RunContext, recordOf } from './run.ts';
 import type { Demand } from './waiting-line.ts';
 
 export function demandOf(run: Run): Demand {
-  return { select: run.select, dialect: run.dialect, excluded: run.tried };
+  const key = run.holdsKey ? undefined : run.key;
+  return { select: run.select, dialect: run.dialect, excluded: run.tried, key };
 }
 
 /** Hands the run to a place that was taken for it. An earlier attempt that is still open is superseded. */
-export function dispatchRun(ctx: RunContext, run: Run, place: Place): void {
+export function dispatchRun(ctx: RunContext, run: Run, { place, route }: Pick): void {
+  holdKey(run);
+  run.route = run.lastFailure === '' ? route : `${route}; before: ${run.lastFailure}`;
   leaveLine(ctx, run);
   if (run.attempt !== undefined) abandonAttempt(ctx, run.attempt);
   moveRun(run, 'starting');
@@ -36,13 +42,15 @@ export function dispatchRun(ctx: RunContext, run: Run, place: Place): void {
   );
   ctx.records.save(recordOf(run));
   const { adapter, target } = place;
-  run.reader.dispatched({ node: place.node.name, adapter, target, attempt: attempt.attempt });
+  const { route: why } = run;
+  run.reader.dispatched({ node: place.node.name, adapter, target, attempt: attempt.attempt, route: why });
 }
 
 function openAttempt(ctx: RunContext, run: Run, place: Place): Attempt {
   const attempt = new Attempt(ctx, run, { attempt: ++run.attempts, place });
   if (attempt.attempt > 1) ctx.counters.redispatched++;
   place.node.attempts.set(run.id, attempt);
+  beginTrial(place, attempt);
   run.attempt = attempt;
   run.adapter = place.adapter;
   run.target = place.target;
@@ -58,6 +66,7 @@ export function closeAttempt(ctx: RunContext, attempt: Attempt): void {
   run.staleBytes += attempt.heldBytes;
   place.node.attempts.delete(run.id);
   if (place.node.attempts.size === 0) place.node.stopWaiting?.();
+  endTrial(place, attempt);
   ctx.admission.release(place);
 }
 
@@ -83,9 +92,9 @@ export function joinLine(ctx: RunContext, run: Run): void {
   run.waiter = {
     order: run.order,
     demand: demandOf(run),
-    grant(place) {
+    grant(pick) {
       run.waiter = undefined;
-      dispatchRun(ctx, run, place);
+      dispatchRun(ctx, run, pick);
     },
   };
   ctx.admission.wait(run.waiter);

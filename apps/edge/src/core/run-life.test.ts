@@ -14,7 +14,9 @@ test('a run is dispatched at once, streams in order, and ends once', () => {
   const { linkNode, start, records, edge } = createEdgeFixture();
   const node = linkNode('a');
   const run = start();
-  assert.deepEqual(run.places, [{ node: 'a', adapter: 'mock', target: 'echo', attempt: 1 }]);
+  assert.deepEqual(run.places, [
+    { node: 'a', adapter: 'mock', target: 'echo', attempt: 1, route: 'only candidate' },
+  ]);
   node.last().accept();
   node.last().say('one ', 'two ');
   node.last().say('three');

@@ -3,6 +3,7 @@ import type { HeldByNode, ResumeAnswer } from '../ports/node-link.ts';
 import type { Attempt } from './attempt.ts';
 import { loseAttempt, noteAccepted } from './attempt-events.ts';
 import { brokenAttempt, nodeLost } from './failures.ts';
+import { giveBackKey } from './key-hold.ts';
 import type { NodeEntry } from './node-entry.ts';
 import { planResume, type ResumeStep } from './resume-plan.ts';
 import { failRun, finishRun, leaveLine, moveRun, type RunContext } from './run.ts';
@@ -33,8 +34,8 @@ function moveAway(ctx: RunContext, node: NodeEntry): void {
     if (attempt.over || run.state !== 'unknown' || !mayRetry(ctx, attempt, 'may-have-started')) continue;
     const found = ctx.admission.find(demandOf(run));
     if (found.kind === 'free') {
-      ctx.admission.take(found.place);
-      dispatchRun(ctx, run, found.place);
+      ctx.admission.take(found.pick);
+      dispatchRun(ctx, run, found.pick);
     } else {
       joinLine(ctx, run);
     }
@@ -64,6 +65,7 @@ function loseForgotten(
   const { run } = attempt;
   const retry = mayRetry(ctx, attempt, lost.trace);
   leaveLine(ctx, run);
+  if (!retry) giveBackKey(run);
   abandonAttempt(ctx, attempt);
   // E9: no process is left that could still work for it
   if (run.stopCause !== undefined) finishRun(ctx, run, { kind: 'cancelled', by: run.stopCause });

@@ -22,9 +22,9 @@ export function mayRetry(ctx: RunContext, attempt: Attempt, trace: AttemptTrace)
 export function retryElsewhere(ctx: RunContext, run: Run, failure: RunFailure): void {
   const found = ctx.admission.find(demandOf(run));
   if (found.kind === 'free') {
-    ctx.admission.take(found.place);
+    ctx.admission.take(found.pick);
     moveRun(run, 'queued');
-    dispatchRun(ctx, run, found.place);
+    dispatchRun(ctx, run, found.pick);
   } else if (found.kind === 'busy') {
     moveRun(run, 'queued');
     const waitMs = ctx.settings().limits.queueWaitMs;
@@ -39,8 +39,8 @@ export function retryAnywhere(ctx: RunContext, run: Run, failure: RunFailure): v
   moveRun(run, 'queued');
   const found = ctx.admission.find(demandOf(run));
   if (found.kind === 'free') {
-    ctx.admission.take(found.place);
-    dispatchRun(ctx, run, found.place);
+    ctx.admission.take(found.pick);
+    dispatchRun(ctx, run, found.pick);
     return;
   }
   const waitMs = ctx.settings().limits.lostAfterMs;

@@ -16,6 +16,9 @@ import type { Admission } from './admission.ts';
 import type { Attempt, AttemptHandlers } from './attempt.ts';
 import type { Counters } from './counters.ts';
 import type { RunReader, RunSelect } from './door.ts';
+import type { KeyGate } from './key-gate.ts';
+import { giveBackKey } from './key-hold.ts';
+import type { Pace } from './pace.ts';
 import type { EdgeSettings } from './settings.ts';
 import type { Waiter } from './waiting-line.ts';
 
@@ -26,6 +29,9 @@ export interface Run {
   readonly order: number;
   readonly door: string;
   readonly keyId: string;
+  /** What limits its key; undefined: no key, or an operator. */
+  readonly key: KeyGate | undefined;
+  holdsKey: boolean;
   readonly select: RunSelect;
   /** What was asked for, for people. */
   readonly asked: string;
@@ -44,8 +50,10 @@ export interface Run {
   committed: boolean;
   stopCause: CancelCause | undefined;
   waiter: Waiter | undefined;
-  /** Nodes whose attempt failed. */
+  /** Ids of places whose attempt failed. */
   tried: readonly string[];
+  /** How the last of them failed, for people. */
+  lastFailure: string;
   usage: Usage | undefined;
   /** Bytes of an earlier attempt's events that the owner has not passed on yet. */
   staleBytes: number;
@@ -58,6 +66,8 @@ export interface Run {
   adapter: string;
   target: string;
   node: string;
+  /** Why there, for people; empty before the first dispatch. */
+  route: string;
   readonly createdAtMs: number;
   startedAtMs: number | undefined;
   endedAtMs: number | undefined;
@@ -71,6 +81,7 @@ export interface RunContext {
   readonly admission: Admission;
   readonly records: RunRecords;
   readonly counters: Counters;
+  readonly pace: Pace;
   /** Every run without an end, by id. */
   readonly active: LiveMap<string, Run>;
   readonly handlers: AttemptHandlers;
@@ -100,6 +111,7 @@ export function recordOf(run: Run): RunRecord {
     target: run.target,
     node: run.node,
     attempts: run.attempts,
+    route: run.route,
     createdAtMs: run.createdAtMs,
     startedAtMs: run.startedAtMs,
     endedAtMs: run.endedAtMs,
@@ -116,10 +128,13 @@ export function finishRun(ctx: RunContext, run: Run, end: RunEnd): void {
   run.cancelStop?.();
   run.end = end.usage === undefined && run.usage !== undefined ? { ...end, usage: run.usage } : end;
   run.endedAtMs = ctx.clock.wall();
+  if (end.kind === 'completed' && run.startedAtMs !== undefined)
+    ctx.pace.note(run.endedAtMs - run.startedAtMs);
   run.body = noBytes;
   ctx.active.delete(run.id);
   ctx.records.save(recordOf(run));
   ctx.counters.ended(run.end);
+  if (giveBackKey(run)) ctx.admission.retry();
   run.reader.end(run.end);
 }
 

@@ -18,8 +18,21 @@ export type ModelSettings =
       /** Runs at once on each Node; 0: no limit. */
       concurrency: number;
     }
-  /** The first of these names that has a Node up is meant. */
-  | { kind: 'fallback'; name: string; fallback: readonly string[] };
+  | AliasSettings;
+
+/** A name for others. Of its tiers the first that has a place which can take runs is meant. */
+export interface AliasSettings {
+  kind: 'alias';
+  name: string;
+  tiers: readonly (readonly AliasRoute[])[];
+}
+
+export interface AliasRoute {
+  /** A public name of a target, or `adapter/name`. */
+  name: string;
+  /** Its share within the tier; undefined in a whole tier: the least busy place of all of it. */
+  weight: number | undefined;
+}
 
 export interface Limits {
   /** Runs that may wait for a place, over all targets. */
@@ -43,6 +56,10 @@ export interface Limits {
   stopAfterMs: number;
   /** Dispatches of one run. */
   attempts: number;
+  /** Failures in a row that keep runs away from a place for a while; 0: none do. */
+  breakerFailures: number;
+  /** For how long the first time; doubles each time, up to a minute. */
+  breakerOpenMs: number;
 }
 
 export const defaultLimits: Limits = {
@@ -57,4 +74,6 @@ export const defaultLimits: Limits = {
   runDeadlineMs: 0,
   stopAfterMs: 10_000,
   attempts: 3,
+  breakerFailures: 5,
+  breakerOpenMs: 2000,
 };

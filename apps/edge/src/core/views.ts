@@ -1,9 +1,9 @@
-import type { AdapterCapabilities, AdapterLoads } from '../ports/node-link.ts';
-import type { Catalogue } from './catalogue.ts';
-import { type NodeEntry, type NodeState, nodeState, runningOn } from './node-entry.ts';
+import type { Clock } from '@iop/domain';
+import type { UpstreamLoad } from '@iop/runtime';
+import type { AdapterCapabilities } from '../ports/node-link.ts';
+import { type NodeEntry, type NodeState, nodeState, slotOf } from './node-entry.ts';
+import { troubleWords } from './place-health.ts';
 import type { EdgeSettings } from './settings.ts';
-import { refKey } from './target-book.ts';
-import type { WaitingLine } from './waiting-line.ts';
 
 /** A Node, for operators. */
 export interface NodeView {
@@ -16,26 +16,18 @@ export interface NodeView {
   build: string;
   labels: Readonly<Record<string, string>>;
   running: number;
-  adapters: readonly AdapterCapabilities[];
-  /** Of its upstreams, by adapter. */
-  loads: AdapterLoads;
+  adapters: readonly AdapterView[];
   /** Milliseconds since 1970; undefined: not since the Edge started. */
   lastSeenMs: number | undefined;
 }
 
-/** A target under one of its public names, for operators. */
-export interface TargetView {
-  name: string;
-  adapter: string;
-  target: string;
-  /** Where it can run now. */
-  nodes: readonly string[];
-  running: number;
-  /** Runs in line that it could take. */
-  queued: number;
+export interface AdapterView extends AdapterCapabilities {
+  load: UpstreamLoad | undefined;
+  /** Why it is given no runs for now; empty: nothing is wrong. */
+  breaker: string;
 }
 
-export function viewNode(node: NodeEntry, settings: EdgeSettings, nowMs: number): NodeView {
+export function viewNode(node: NodeEntry, settings: EdgeSettings, clock: Clock): NodeView {
   return {
     name: node.name,
     state: nodeState(node),
@@ -45,9 +37,12 @@ export function viewNode(node: NodeEntry, settings: EdgeSettings, nowMs: number)
     build: node.facts?.build ?? '',
     labels: node.facts?.labels ?? {},
     running: node.total.running,
-    adapters: node.adapters ?? [],
-    loads: node.loads,
-    lastSeenMs: node.linked ? nowMs : node.lastSeenMs,
+    adapters: (node.adapters ?? []).map((adapter) => ({
+      ...adapter,
+      load: node.loads.get(adapter.name),
+      breaker: troubleWords([slotOf(node, adapter.name)], clock.now()),
+    })),
+    lastSeenMs: node.linked ? clock.wall() : node.lastSeenMs,
   };
 }
 
@@ -61,34 +56,4 @@ function detailOf(node: NodeEntry, settings: EdgeSettings): string {
   if (node.adapters === undefined) return 'waiting for its capabilities';
   if (node.adapters.length === 0) return 'no adapter is meant for it: see adapters[].nodes in edge.yaml';
   return '';
-}
-
-export function viewTargets(
-  catalogue: Catalogue,
-  line: WaitingLine,
-  nodes: Iterable<NodeEntry>,
-): TargetView[] {
-  const queued = countQueued(catalogue, line);
-  const all = [...nodes];
-  return catalogue.targets().flatMap(({ adapter, target, names, places }) => {
-    const running = all.reduce((sum, node) => sum + runningOn(node, adapter, target), 0);
-    const rest = {
-      adapter,
-      target,
-      nodes: places.map((place) => place.node.name),
-      running,
-      queued: queued.get(refKey({ adapter, target })) ?? 0,
-    };
-    return names.map((name) => ({ name, ...rest }));
-  });
-}
-
-function countQueued(catalogue: Catalogue, line: WaitingLine): Map<string, number> {
-  const queued = new Map<string, number>();
-  for (const waiter of line.all()) {
-    const resolution = catalogue.resolve(waiter.demand.select);
-    if (resolution.kind === 'unknown') continue;
-    for (const ref of resolution.refs) queued.set(refKey(ref), (queued.get(refKey(ref)) ?? 0) + 1);
-  }
-  return queued;
 }

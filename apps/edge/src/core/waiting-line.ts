@@ -1,13 +1,16 @@
 import type { Dialect } from '@iop/runtime';
+import type { Pick } from './choose-place.ts';
 import type { RunSelect } from './door.ts';
-import type { Place } from './places.ts';
+import type { KeyGate } from './key-gate.ts';
 
 /** What a run needs of a place. */
 export interface Demand {
   readonly select: RunSelect;
   readonly dialect: Dialect;
-  /** Names of Nodes that must not get it. */
+  /** Ids of places that must not get it. */
   readonly excluded: readonly string[];
+  /** Which has to have room first; undefined: nothing limits it, or it holds its key's place already. */
+  readonly key?: KeyGate | undefined;
 }
 
 export interface Waiter {
@@ -15,22 +18,20 @@ export interface Waiter {
   readonly order: number;
   readonly demand: Demand;
   /** Called once, when a place was taken for it and it has left the line. */
-  grant(place: Place): void;
+  grant(pick: Pick): void;
 }
 
 /**
- * First in, first out among those that want the same; of several heads the oldest that can go, goes (E4).
- * Whoever leaves is out at once (E5).
+ * First in, first out among those that want the same; of several heads the oldest that can go, goes (E4). Whoever
+ * waits for its key is no head and holds up nobody (E17). Whoever leaves is out at once (E5).
  */
 export interface WaitingLine {
   readonly length: number;
   join(waiter: Waiter): void;
   /** False: it was not in line. */
   leave(waiter: Waiter): boolean;
-  /** The oldest of each group that wants the same. */
+  /** Of each group that wants the same the oldest whose key has room. */
   heads(): Waiter[];
-  /** True if somebody waits for the same. */
-  hasLike(demand: Demand): boolean;
   all(): Waiter[];
 }
 
@@ -59,8 +60,14 @@ export function createWaitingLine(): WaitingLine {
       length--;
       return true;
     },
-    heads: () => [...groups.values()].flatMap((group) => group.slice(0, 1)),
-    hasLike: (demand) => length > 0 && groups.has(keyOf(demand)),
+    heads() {
+      const heads: Waiter[] = [];
+      for (const group of groups.values()) {
+        const head = group.find(({ demand }) => demand.key === undefined || demand.key.hasRoom());
+        if (head !== undefined) heads.push(head);
+      }
+      return heads;
+    },
     all: () => [...groups.values()].flat(),
   };
 }

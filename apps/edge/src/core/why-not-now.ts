@@ -1,6 +1,7 @@
 import type { RunSelect } from './door.ts';
 import type { EdgeState } from './edge-state.ts';
 import { type NodeEntry, nodeState } from './node-entry.ts';
+import { troubleWords } from './place-health.ts';
 import { explainNoNode } from './why-no-node.ts';
 
 /** After a start, an unknown name may be one of a Node that is on its way back. */
@@ -24,6 +25,19 @@ export function whyNotNow(state: EdgeState, select: RunSelect): { detail: string
   }
   const why = { settings, nodes, refs: found.refs, nowMs: ctx.clock.wall() };
   return { detail: explainNoNode(select, why), retryAfterMs: comesSoonMs };
+}
+
+/** What keeps runs away from each place that this could have. */
+export function whyBlocked({ catalogue, ctx }: EdgeState, select: RunSelect): string {
+  const found = catalogue.resolve(select);
+  if (found.kind === 'unknown') return '';
+  const places = found.tiers.flatMap((tier) => tier.routes.flatMap((route) => route.places));
+  const nowMs = ctx.clock.now();
+  const reasons = places.flatMap(({ node, adapter, target, adapterSlot, targetSlot }) => {
+    const words = troubleWords([adapterSlot, targetSlot], nowMs);
+    return words === '' ? [] : [`Node ${node.name} ${adapter}/${target}: ${words}`];
+  });
+  return [...new Set(reasons)].slice(0, mostNames).join('; ');
 }
 
 /** Known from before, not heard of since this process began. */

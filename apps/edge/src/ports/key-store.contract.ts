@@ -8,7 +8,15 @@ export interface KeyStoreHarness extends AsyncDisposable {
 
 export function keyOf(over: Partial<StoredKey> = {}): StoredKey {
   const secretHash = 'ab'.repeat(32);
-  return { id: 'aaaaaaaa', name: 'laptop', secretHash, createdAtMs: 5, revokedAtMs: undefined, ...over };
+  return {
+    id: 'aaaaaaaa',
+    name: 'laptop',
+    secretHash,
+    createdAtMs: 5,
+    revokedAtMs: undefined,
+    policy: undefined,
+    ...over,
+  };
 }
 
 /** What every `KeyStore` keeps. */
@@ -25,6 +33,18 @@ export function keyStoreContract(name: string, setUp: () => Promise<KeyStoreHarn
         keys.list().map((key) => key.id),
         ['aaaaaaaa', 'bbbbbbbb'],
       );
+    });
+
+    test('a policy comes back as it was saved, in each of its parts', async () => {
+      await using harness = await setUp();
+      const { keys } = harness;
+      const rate = { runs: 60, perMs: 60_000, burst: 10 };
+      const policy = { targets: ['gpu/*', 'qwen'], concurrency: 4, rate, expiresAtMs: 99 };
+      const open = { targets: [], concurrency: 0, rate: undefined, expiresAtMs: undefined };
+      await keys.save(keyOf({ policy }));
+      await keys.save(keyOf({ id: 'bbbbbbbb', policy: open }));
+      assert.deepEqual(keys.find('aaaaaaaa')?.policy, policy);
+      assert.deepEqual(keys.find('bbbbbbbb')?.policy, open);
     });
 
     test('saving a key again replaces it', async () => {

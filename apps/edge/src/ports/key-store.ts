@@ -20,4 +20,24 @@ export interface StoredKey {
   /** Milliseconds since 1970. */
   createdAtMs: number;
   revokedAtMs: number | undefined;
+  /** undefined: nothing limits it. */
+  policy: KeyPolicy | undefined;
+}
+
+/** What a key may do. */
+export interface KeyPolicy {
+  /** Public names, `adapter/name`, with `*` for any text; empty: every target. */
+  targets: readonly string[];
+  /** Runs that hold a place at once; 0: no limit. */
+  concurrency: number;
+  rate: KeyRate | undefined;
+  /** Milliseconds since 1970; undefined: never. */
+  expiresAtMs: number | undefined;
+}
+
+/** So many runs in a stretch of time; `burst` of them may come at once. */
+export interface KeyRate {
+  runs: number;
+  perMs: number;
+  burst: number;
 }

@@ -1,13 +1,5 @@
 import type { CancelCause, RunEnd } from '@iop/domain';
-import type {
-  Dialect,
-  RawRequest,
-  RetryBoundary,
-  RuntimeEvent,
-  SessionKind,
-  TargetInfo,
-  UpstreamLoad,
-} from '@iop/runtime';
+import type { Dialect, RawRequest, RetryBoundary, RuntimeEvent, SessionKind, TargetInfo } from '@iop/runtime';
 
 /**
  * What the core asks of the connection to one Node. The object belongs to the Node's name and outlives
@@ -155,6 +147,3 @@ export interface AdapterCapabilities {
   sessions: SessionKind;
   dialects: readonly string[];
 }
-
-/** How busy the upstreams of a Node's adapters are, by adapter; missing: it does not say. */
-export type AdapterLoads = ReadonlyMap<string, UpstreamLoad>;

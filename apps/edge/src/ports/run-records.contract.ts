@@ -17,6 +17,7 @@ export function recordOf(over: Partial<RunRecord> = {}): RunRecord {
     target: 'Qwen/Qwen3-8B',
     node: 'gpu-1',
     attempts: 1,
+    route: 'only candidate',
     createdAtMs: 1_764_000_000_000,
     startedAtMs: undefined,
     endedAtMs: undefined,

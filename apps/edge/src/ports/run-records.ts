@@ -13,6 +13,11 @@ export interface RunRecords {
   find(runId: string): Promise<RunRecord | undefined>;
   /** Sees everything that was saved before the call. Rejects with an `unavailable` IopError. */
   list(query: RunQuery): Promise<readonly RunRecord[]>;
+  /**
+   * Sums over ended runs; most tokens first. Outlives the records themselves: of runs whose records are gone whole
+   * days (UTC) are counted. Sees everything that was saved before the call. Rejects as `list` does.
+   */
+  usage(query: UsageQuery): Promise<readonly UsageSum[]>;
   /** Resolves when everything saved before the call is written, or rejects. */
   flush(): Promise<void>;
 }
@@ -29,6 +34,8 @@ export interface RunRecord {
   target: string;
   node: string;
   attempts: number;
+  /** Why it went to that Node, for people; empty before the first dispatch. */
+  route: string;
   /** Milliseconds since 1970. */
   createdAtMs: number;
   startedAtMs: number | undefined;
@@ -43,4 +50,27 @@ export interface RunQuery {
   states: readonly RunState[];
   /** Only runs older than this id. */
   before: string | undefined;
+}
+
+export const usageGroups = ['key', 'model', 'node'] as const;
+export type UsageGroup = (typeof usageGroups)[number];
+
+export interface UsageQuery {
+  group: UsageGroup;
+  /** Runs created since then, milliseconds since 1970; 0: all that is known. */
+  sinceMs: number;
+}
+
+export interface UsageSum {
+  /** Id of a key or name of an operator; a model's name or `adapter/target`; a Node's name. */
+  group: string;
+  runs: number;
+  failed: number;
+  cancelled: number;
+  promptTokens: number;
+  completionTokens: number;
+  /** Runs whose tokens are estimated. */
+  estimated: number;
+  /** Runs that nobody gave tokens for. */
+  unmeasured: number;
 }

@@ -1,7 +1,7 @@
-import { isRunEndState } from '@iop/domain';
+import { isRunEndState, type RunEnd } from '@iop/domain';
 import type { IdentityStore, StoredIdentity } from '../ports/identity-store.ts';
 import type { KeyStore, StoredKey } from '../ports/key-store.ts';
-import type { RunRecord, RunRecords } from '../ports/run-records.ts';
+import type { RunRecord, RunRecords, UsageQuery, UsageSum } from '../ports/run-records.ts';
 import type { Secrets } from '../ports/secrets.ts';
 
 /** Run records in memory. `saved` is every state of every run, in order. */
@@ -22,9 +22,45 @@ export function createMemoryRunRecords(): RunRecords & { readonly saved: RunReco
         .sort((a, b) => (a.runId < b.runId ? 1 : -1))
         .slice(0, limit);
     },
+    usage: async (query) => sumUsage([...rows.values()], query),
     flush: async () => {},
   };
 }
+
+function sumUsage(rows: readonly RunRecord[], { group, sinceMs }: UsageQuery): UsageSum[] {
+  const sums = new Map<string, UsageSum>();
+  for (const row of rows) {
+    if (row.end === undefined || row.createdAtMs < sinceMs) continue;
+    const model = row.asked === '' ? `${row.adapter}/${row.target}` : row.asked;
+    const name = { key: row.keyId, model, node: row.node }[group];
+    sums.set(name, addRun(sums.get(name) ?? { ...noUsage, group: name }, row.end));
+  }
+  const tokens = (sum: UsageSum) => sum.promptTokens + sum.completionTokens;
+  return [...sums.values()].sort((a, b) => tokens(b) - tokens(a) || b.runs - a.runs);
+}
+
+function addRun(sum: UsageSum, { kind, usage }: RunEnd): UsageSum {
+  return {
+    group: sum.group,
+    runs: sum.runs + 1,
+    failed: sum.failed + Number(kind === 'failed'),
+    cancelled: sum.cancelled + Number(kind === 'cancelled'),
+    promptTokens: sum.promptTokens + (usage?.promptTokens ?? 0),
+    completionTokens: sum.completionTokens + (usage?.completionTokens ?? 0),
+    estimated: sum.estimated + Number(usage?.estimated ?? false),
+    unmeasured: sum.unmeasured + Number(usage === undefined),
+  };
+}
+
+const noUsage = {
+  runs: 0,
+  failed: 0,
+  cancelled: 0,
+  promptTokens: 0,
+  completionTokens: 0,
+  estimated: 0,
+  unmeasured: 0,
+};
 
 /** The records whose run has not ended. */
 export function openRecords(records: { readonly saved: RunRecord[] }): RunRecord[] {

@@ -38,6 +38,10 @@ function checkKey(req: IncomingMessage, edge: Pick<EdgeDoor, 'checkKey'>): Calle
       return refuse('This API key is not known here. `iop keys` lists the keys of this Edge.');
     case 'revoked':
       return refuse(`This API key (${check.keyId}) was revoked. \`iop keys create\` makes a new one.`);
+    case 'expired':
+      return refuse(
+        `This API key (${check.keyId}) expired on ${new Date(check.expiresAtMs).toISOString()}. \`iop keys set\` prolongs it.`,
+      );
     case 'unavailable':
       return { kind: 'refused', refusal: unavailable(check.detail) };
   }

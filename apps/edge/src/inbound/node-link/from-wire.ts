@@ -7,16 +7,15 @@ import {
   type UpstreamLoad,
 } from '@iop/runtime';
 import {
+  type AdapterLoad,
   FactSource,
-  type LoadChanged,
   type RunInventoryEntry,
   RunState,
   type TargetCapabilities,
   type AdapterCapabilities as WireCapabilities,
   type TargetFact as WireFact,
-  type AdapterLoad as WireLoad,
 } from '@iop/wire';
-import type { AdapterCapabilities, AdapterLoads, HeldByNode } from '../../ports/node-link.ts';
+import type { AdapterCapabilities, HeldByNode } from '../../ports/node-link.ts';
 
 export function toCapabilities(wire: WireCapabilities): AdapterCapabilities {
   const { name, kind, healthy, detail, dialects } = wire;
@@ -46,11 +45,12 @@ function toFact({ name, holds, source }: WireFact): TargetFact[] {
   return [{ name: known, holds, source: source === FactSource.MEASURED ? 'measured' : 'declared' }];
 }
 
-export function toLoads({ adapters }: LoadChanged): AdapterLoads {
-  return new Map(adapters.map(({ adapter, ...load }) => [adapter, toLoad(load)]));
+/** By adapter. */
+export function toLoads(loads: readonly AdapterLoad[]): ReadonlyMap<string, UpstreamLoad> {
+  return new Map(loads.map((load) => [load.adapter, toLoad(load)]));
 }
 
-function toLoad({ running, waiting, cacheUse }: Omit<WireLoad, 'adapter'>): UpstreamLoad {
+function toLoad({ running, waiting, cacheUse }: AdapterLoad): UpstreamLoad {
   if (cacheUse === undefined) return { running, waiting };
   // Single precision turned 0.37 into 0.3700000047683716.
   return { running, waiting, cacheUse: Math.round(cacheUse * 1000) / 1000 };

@@ -3,6 +3,7 @@ import type { Link, LinkHandlers, LinkMessage, LinkOutcome } from '@iop/link';
 import type { Log } from '@iop/shell';
 import { create, type EdgeNodeEvent, type NodeConfigResult, ProtocolErrorSchema } from '@iop/wire';
 import type { LinkRef, Nodes } from '../../core/nodes.ts';
+import type { TargetChange } from '../../core/target-changes.ts';
 import { toCapabilities, toHeld, toLoads } from './from-wire.ts';
 import { NodePeer } from './node-peer.ts';
 
@@ -98,10 +99,22 @@ function onConfigResult({ nodes, at, log }: Context, result: NodeConfigResult): 
   nodes.configResult(at, { revision, problems });
 }
 
-function onNodeEvent({ nodes, at }: Context, { event }: EdgeNodeEvent): void {
-  if (event.case === 'capabilitiesChanged') nodes.capabilities(at, event.value.adapters.map(toCapabilities));
-  if (event.case === 'loadChanged') nodes.load(at, toLoads(event.value));
+function onNodeEvent({ nodes, at, log }: Context, { event }: EdgeNodeEvent): void {
+  if (event.case === 'capabilitiesChanged') {
+    const changes = nodes.capabilities(at, event.value.adapters.map(toCapabilities));
+    for (const change of changes) log[levelOf(change)]({ node: at.name, ...change }, wordsOfChange(change));
+  }
+  if (event.case === 'loadChanged') nodes.loads(at, toLoads(event.value.adapters));
   if (event.case === 'drainChanged') nodes.draining(at, event.value.draining);
+}
+
+function levelOf({ kind }: TargetChange): 'info' | 'warn' {
+  return kind === 'unhealthy' ? 'warn' : 'info';
+}
+
+function wordsOfChange({ kind }: TargetChange): string {
+  if (kind === 'healthy' || kind === 'unhealthy') return `adapter is ${kind}`;
+  return `target ${kind}`;
 }
 
 function wordsOf(outcome: LinkOutcome): { why: string; reason?: string } {

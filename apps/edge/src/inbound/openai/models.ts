@@ -2,13 +2,17 @@ import type { EdgeDoor, ModelInfo } from '../../core/door.ts';
 import type { Exchange } from '../http/exchange.ts';
 import { unknownModel } from './to-http.ts';
 
-export function answerModels(exchange: Exchange, edge: Pick<EdgeDoor, 'models'>): void {
-  exchange.json(200, { object: 'list', data: edge.models().map(toModel) });
+export function answerModels(exchange: Exchange, edge: Pick<EdgeDoor, 'models'>, keyId: string): void {
+  exchange.json(200, { object: 'list', data: edge.models(keyId).map(toModel) });
 }
 
 /** @param name may hold slashes: `adapter/name`, `Qwen/Qwen3-8B` */
-export function answerModel(exchange: Exchange, edge: Pick<EdgeDoor, 'model'>, name: string): void {
-  const model = edge.model(name);
+export function answerModel(
+  exchange: Exchange,
+  edge: Pick<EdgeDoor, 'model'>,
+  { name, keyId }: { name: string; keyId: string },
+): void {
+  const model = edge.model(name, keyId);
   if (model === undefined) exchange.refuse(unknownModel(name, []));
   else exchange.json(200, toModel(model));
 }

@@ -11,10 +11,12 @@ export function openaiDoor(edge: EdgeDoor): HttpRoutes {
   return (port) => {
     const take = createTakeRun(port, edge);
     port.route('GET', '/v1/models', (exchange) => {
-      if (isKnown(port, exchange)) answerModels(exchange, edge);
+      const keyId = knownKey(port, exchange);
+      if (keyId !== undefined) answerModels(exchange, edge, keyId);
     });
     port.route('GET', '/v1/models/*', (exchange, name) => {
-      if (isKnown(port, exchange)) answerModel(exchange, edge, name);
+      const keyId = knownKey(port, exchange);
+      if (keyId !== undefined) answerModel(exchange, edge, { name, keyId });
     });
     port.route('POST', '/v1/chat/completions', (exchange) => take(exchange, chatShape));
     port.route('POST', '/v1/completions', (exchange) => take(exchange, completionsShape));
@@ -23,8 +25,10 @@ export function openaiDoor(edge: EdgeDoor): HttpRoutes {
   };
 }
 
-function isKnown(port: HttpPort, exchange: Exchange): boolean {
+/** undefined: the caller was refused. */
+function knownKey(port: HttpPort, exchange: Exchange): string | undefined {
   const caller = port.checkCaller(exchange.req);
-  if (caller.kind === 'refused') exchange.refuse(caller.refusal);
-  return caller.kind === 'known';
+  if (caller.kind === 'known') return caller.keyId;
+  exchange.refuse(caller.refusal);
+  return undefined;
 }

@@ -124,6 +124,24 @@ export function startToRefusal(outcome: Exclude<StartOutcome, { kind: 'accepted'
         retryAfterMs: outcome.retryAfterMs,
       };
     }
+    case 'forbidden-target': {
+      const message = `This API key (${outcome.keyId}) may not use ${quote(outcome.asked)}; GET /v1/models lists what it may.`;
+      return { ...fill(byKind.forbidden, message, 'model_not_allowed'), param: 'model' };
+    }
+    case 'key-rate': {
+      const message = `This API key (${outcome.keyId}) may start ${outcome.limit}; try again later.`;
+      return {
+        ...fill(byKind.exhausted, message, 'rate_limit_exceeded'),
+        retryAfterMs: outcome.retryAfterMs,
+      };
+    }
+    case 'key-busy': {
+      const message = `This API key (${outcome.keyId}) has ${outcome.limit} runs at once already, and no more may wait.`;
+      return {
+        ...fill(byKind.exhausted, message, 'rate_limit_exceeded'),
+        retryAfterMs: outcome.retryAfterMs,
+      };
+    }
     case 'unsupported-dialect': {
       const message = `${quote(outcome.asked)} takes no ${requests[outcome.dialect]} (${outcome.dialect}).`;
       return { ...fill(byKind.unsupported, message, 'unsupported_model'), param: 'model' };

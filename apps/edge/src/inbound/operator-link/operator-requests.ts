@@ -1,23 +1,25 @@
 import { toIopError } from '@iop/domain';
 import {
   CancelRunResponseSchema,
-  CreateKeyResponseSchema,
   create,
   fromWireRunState,
-  ListKeysResponseSchema,
   ListNodesResponseSchema,
   type ListRunsRequest,
   ListRunsResponseSchema,
   ListTargetsResponseSchema,
   type OperatorRequest,
   type OperatorResponse,
-  RevokeKeyResponseSchema,
   toFailure,
   toWireRunState,
+  UsageGroup,
+  type UsageRequest,
+  UsageResponseSchema,
 } from '@iop/wire';
 import type { Edge } from '../../core/edge.ts';
+import type { UsageGroup as GroupName } from '../../ports/run-records.ts';
+import { createKey, listKeys, revokeKey, setKey } from './key-requests.ts';
 import { refusal } from './refusals.ts';
-import { toKeyInfo, toNodeInfo, toRunInfo, toTargetInfo } from './views-to-wire.ts';
+import { toNodeInfo, toRunInfo, toTargetInfo, toUsageRow } from './views-to-wire.ts';
 
 export type Request = Exclude<OperatorRequest['request'], { case: undefined | 'startRun' }>;
 export type Response = Exclude<OperatorResponse['response'], { case: undefined }>;
@@ -45,14 +47,14 @@ async function answer(edge: Edge, request: Request): Promise<Response> {
       return await listRuns(edge, request.value);
     case 'cancelRun':
       return await cancelRun(edge, request.value.runId);
-    case 'createKey': {
-      const { key, secret } = await edge.createKey(request.value.name);
-      return { case: 'createKey', value: create(CreateKeyResponseSchema, { key: toKeyInfo(key), secret }) };
-    }
-    case 'listKeys': {
-      const keys = edge.listKeys().map(toKeyInfo);
-      return { case: 'listKeys', value: create(ListKeysResponseSchema, { keys }) };
-    }
+    case 'createKey':
+      return await createKey(edge, request.value);
+    case 'listKeys':
+      return listKeys(edge);
+    case 'setKey':
+      return await setKey(edge, request.value);
+    case 'usage':
+      return await sumUsage(edge, request.value);
     case 'revokeKey':
       return await revokeKey(edge, request.value.id);
   }
@@ -61,7 +63,9 @@ async function answer(edge: Edge, request: Request): Promise<Response> {
 const usualRuns = 50;
 const mostRuns = 1000;
 
-async function listRuns(edge: Edge, { limit, states, before }: ListRunsRequest): Promise<Response> {
+async function listRuns(edge: Edge, request: ListRunsRequest): Promise<Response> {
+  if (request.runId !== '') return await findRun(edge, request.runId);
+  const { limit, states, before } = request;
   const records = await edge.listRuns({
     limit: Math.min(mostRuns, limit === 0 ? usualRuns : limit),
     states: states.map(fromWireRunState),
@@ -70,21 +74,32 @@ async function listRuns(edge: Edge, { limit, states, before }: ListRunsRequest):
   return { case: 'listRuns', value: create(ListRunsResponseSchema, { runs: records.map(toRunInfo) }) };
 }
 
+async function findRun(edge: Edge, runId: string): Promise<Response> {
+  const record = await edge.findRun(runId);
+  if (record === undefined) return unknownRun(runId);
+  return { case: 'listRuns', value: create(ListRunsResponseSchema, { runs: [toRunInfo(record)] }) };
+}
+
+function unknownRun(runId: string): Response {
+  const message = `no run ${runId} is known here; \`iop runs\` lists the last ones`;
+  return { case: 'failure', value: refusal('not-found', 'run.unknown', message) };
+}
+
 async function cancelRun(edge: Edge, runId: string): Promise<Response> {
   const outcome = await edge.cancelRun(runId, 'operator');
-  if (outcome.kind === 'unknown-run') {
-    const message = `no run ${runId} is known here; \`iop runs\` lists the last ones`;
-    return { case: 'failure', value: refusal('not-found', 'run.unknown', message) };
-  }
+  if (outcome.kind === 'unknown-run') return unknownRun(runId);
   const state = toWireRunState(outcome.state);
   return { case: 'cancelRun', value: create(CancelRunResponseSchema, { state }) };
 }
 
-async function revokeKey(edge: Edge, id: string): Promise<Response> {
-  const key = await edge.revokeKey(id);
-  if (key === undefined) {
-    const message = `no key ${id} is known here; \`iop keys\` lists them`;
-    return { case: 'failure', value: refusal('not-found', 'key.unknown', message) };
-  }
-  return { case: 'revokeKey', value: create(RevokeKeyResponseSchema, { key: toKeyInfo(key) }) };
+async function sumUsage(edge: Edge, { since, group }: UsageRequest): Promise<Response> {
+  const sinceMs = /^\d+$/.test(since) ? Number(since) : 0;
+  const sums = await edge.usage({ group: groups.get(group) ?? 'key', sinceMs });
+  return { case: 'usage', value: create(UsageResponseSchema, { rows: sums.map(toUsageRow) }) };
 }
+
+const groups: ReadonlyMap<UsageGroup, GroupName> = new Map([
+  [UsageGroup.KEY, 'key'],
+  [UsageGroup.MODEL, 'model'],
+  [UsageGroup.NODE, 'node'],
+]);

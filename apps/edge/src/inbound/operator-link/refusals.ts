@@ -22,6 +22,20 @@ function factsOf(outcome: Exclude<StartOutcome, { kind: 'accepted' }>): Omit<Err
       const message = `${outcome.limit} runs wait already; ask for ${outcome.asked} again later`;
       return { kind: 'exhausted', code: 'queue.full', message };
     }
+    case 'forbidden-target':
+      return {
+        kind: 'forbidden',
+        code: 'key.target',
+        message: `key ${outcome.keyId} may not use ${outcome.asked}`,
+      };
+    case 'key-rate': {
+      const message = `key ${outcome.keyId} may start ${outcome.limit}; ask again later`;
+      return { kind: 'exhausted', code: 'key.rate', message };
+    }
+    case 'key-busy': {
+      const message = `key ${outcome.keyId} has ${outcome.limit} runs at once already; ask again later`;
+      return { kind: 'exhausted', code: 'key.busy', message };
+    }
     case 'unsupported-dialect': {
       const message = `${outcome.asked} takes no request of the dialect ${outcome.dialect}`;
       return { kind: 'unsupported', code: 'target.dialect', message };

@@ -1,22 +1,30 @@
 import { isRunEndState } from '@iop/domain';
+import type { TargetFact, UpstreamLoad } from '@iop/runtime';
 import {
   AdapterInfoSchema,
+  type AdapterLoad,
+  AdapterLoadSchema,
   create,
-  type KeyInfo,
-  KeyInfoSchema,
+  FactSource,
   type NodeInfo,
   NodeInfoSchema,
   RunClass,
   type RunInfo,
   RunInfoSchema,
+  TargetAliasSchema,
+  TargetFactSchema,
   type TargetInfo,
   TargetInfoSchema,
+  TargetPlaceSchema,
   toEndEvent,
   toWireRunState,
+  type UsageRow,
+  UsageRowSchema,
+  type TargetFact as WireFact,
 } from '@iop/wire';
-import type { NodeView, TargetView } from '../../core/views.ts';
-import type { StoredKey } from '../../ports/key-store.ts';
-import type { RunRecord } from '../../ports/run-records.ts';
+import type { TargetView } from '../../core/target-view.ts';
+import type { NodeView } from '../../core/views.ts';
+import type { RunRecord, UsageSum } from '../../ports/run-records.ts';
 
 export function toNodeInfo(node: NodeView): NodeInfo {
   const { name, state, detail, epoch, address, build, running } = node;
@@ -37,17 +45,40 @@ export function toNodeInfo(node: NodeView): NodeInfo {
         healthy: adapter.healthy,
         detail: adapter.detail,
         targets: adapter.targets.map((target) => target.name),
+        breaker: adapter.breaker,
+        ...toLoad(adapter.name, adapter.load),
       }),
     ),
   });
 }
 
-export function toTargetInfo({ nodes, ...target }: TargetView): TargetInfo {
-  return create(TargetInfoSchema, { ...target, nodes: [...nodes] });
+export function toTargetInfo({ nodes, facts, places, aliases, ...target }: TargetView): TargetInfo {
+  return create(TargetInfoSchema, {
+    ...target,
+    nodes: [...nodes],
+    facts: facts.map(toFact),
+    aliases: aliases.map((alias) => create(TargetAliasSchema, alias)),
+    places: places.map(({ load, facts: said, ...place }) =>
+      create(TargetPlaceSchema, {
+        ...place,
+        facts: said.map(toFact),
+        ...toLoad(target.adapter, load),
+      }),
+    ),
+  });
+}
+
+function toFact({ name, holds, source }: TargetFact): WireFact {
+  const from = source === 'measured' ? FactSource.MEASURED : FactSource.DECLARED;
+  return create(TargetFactSchema, { name, holds, source: from });
+}
+
+function toLoad(adapter: string, load: UpstreamLoad | undefined): { load?: AdapterLoad } {
+  return load === undefined ? {} : { load: create(AdapterLoadSchema, { adapter, ...load }) };
 }
 
 export function toRunInfo(run: RunRecord): RunInfo {
-  const { runId, state, door, adapter, target, node, attempts, keyId, asked } = run;
+  const { runId, state, door, adapter, target, node, attempts, keyId, asked, route } = run;
   const info = create(RunInfoSchema, {
     runId,
     state: toWireRunState(state),
@@ -58,6 +89,7 @@ export function toRunInfo(run: RunRecord): RunInfo {
     attempts,
     keyId,
     model: asked,
+    route,
     createdAt: toTime(run.createdAtMs),
     startedAt: toTime(run.startedAtMs),
     endedAt: toTime(run.endedAtMs),
@@ -67,12 +99,11 @@ export function toRunInfo(run: RunRecord): RunInfo {
   return info;
 }
 
-export function toKeyInfo({ id, name, createdAtMs, revokedAtMs }: StoredKey): KeyInfo {
-  return create(KeyInfoSchema, {
-    id,
-    name,
-    createdAt: toTime(createdAtMs),
-    revoked: revokedAtMs !== undefined,
+export function toUsageRow({ promptTokens, completionTokens, ...sum }: UsageSum): UsageRow {
+  return create(UsageRowSchema, {
+    ...sum,
+    promptTokens: String(promptTokens),
+    completionTokens: String(completionTokens),
   });
 }
 

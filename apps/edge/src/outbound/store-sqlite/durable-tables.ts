@@ -1,6 +1,6 @@
 import type { DatabaseSync } from 'node:sqlite';
 import type { IdentityRole, StoredIdentity } from '../../ports/identity-store.ts';
-import type { StoredKey } from '../../ports/key-store.ts';
+import type { KeyPolicy, StoredKey } from '../../ports/key-store.ts';
 import type { ConfigRevision, DurableWrite } from './messages.ts';
 
 /** Identities, keys and revisions: few, small, and never lost once they were acknowledged. */
@@ -17,7 +17,7 @@ export function createDurableTables(db: DatabaseSync): DurableTables {
     ON CONFLICT (role, name) DO UPDATE SET
       public_key = excluded.public_key, epoch = max(epoch, excluded.epoch)`);
   const key = db.prepare(
-    'INSERT OR REPLACE INTO api_keys (id, name, secret_hash, created_at, revoked_at) VALUES (?, ?, ?, ?, ?)',
+    'INSERT OR REPLACE INTO api_keys (id, name, secret_hash, created_at, revoked_at, policy_json) VALUES (?, ?, ?, ?, ?, ?)',
   );
   const revision = db.prepare('INSERT INTO config_revisions (revision, hash, loaded_at) VALUES (?, ?, ?)');
 
@@ -27,8 +27,9 @@ export function createDurableTables(db: DatabaseSync): DurableTables {
         const { role, name, publicKey, epoch } = write.identity;
         identity.run(role, name, publicKey, epoch);
       } else if (write.kind === 'key') {
-        const { id, name, secretHash, createdAtMs, revokedAtMs } = write.key;
-        key.run(id, name, secretHash, createdAtMs, revokedAtMs ?? null);
+        const { id, name, secretHash, createdAtMs, revokedAtMs, policy } = write.key;
+        const policyJson = policy === undefined ? null : JSON.stringify(policy);
+        key.run(id, name, secretHash, createdAtMs, revokedAtMs ?? null, policyJson);
       } else {
         revision.run(write.revision.revision, write.revision.hash, write.revision.loadedAtMs);
       }
@@ -63,5 +64,12 @@ function fromKeyRow(row: Record<string, unknown>): StoredKey {
     secretHash: String(row.secret_hash),
     createdAtMs: Number(row.created_at),
     revokedAtMs: row.revoked_at === null ? undefined : Number(row.revoked_at),
+    policy: typeof row.policy_json === 'string' ? toPolicy(row.policy_json) : undefined,
   };
+}
+
+/** JSON has no `undefined`: what is missing comes back as that. */
+function toPolicy(json: string): KeyPolicy {
+  const { targets, concurrency, rate, expiresAtMs } = JSON.parse(json) as KeyPolicy;
+  return { targets, concurrency, rate, expiresAtMs };
 }

@@ -1,6 +1,6 @@
 import type { StoredIdentity } from '../../ports/identity-store.ts';
 import type { StoredKey } from '../../ports/key-store.ts';
-import type { RunQuery, RunRecord } from '../../ports/run-records.ts';
+import type { RunQuery, RunRecord, UsageQuery, UsageSum } from '../../ports/run-records.ts';
 
 /** What the main thread asks of the store thread. Answered in order. */
 export type StoreAsk =
@@ -11,8 +11,9 @@ export type StoreAsk =
   | { kind: 'write-durably'; writes: readonly DurableWrite[] }
   | { kind: 'find-run'; runId: string }
   | { kind: 'list-runs'; query: RunQuery }
-  /** Deletes at most `limit` ended runs older than that id. */
-  | { kind: 'prune-runs'; before: string; limit: number }
+  | { kind: 'sum-usage'; query: UsageQuery }
+  /** Deletes at most `limit` ended runs older than that id; their usage stays, until `daysBefore` (since 1970). */
+  | { kind: 'prune-runs'; before: string; limit: number; daysBefore: number }
   | { kind: 'close' };
 
 /** What each of them is answered with. */
@@ -22,6 +23,7 @@ export interface StoreAnswers {
   'write-durably': undefined;
   'find-run': RunRecord | undefined;
   'list-runs': RunRecord[];
+  'sum-usage': UsageSum[];
   'prune-runs': number;
   close: undefined;
 }

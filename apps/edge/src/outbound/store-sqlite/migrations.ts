@@ -40,4 +40,33 @@ export const migrations: readonly string[] = [
     loaded_at INTEGER NOT NULL
   );
   `,
+  `
+  ALTER TABLE runs ADD COLUMN route TEXT NOT NULL DEFAULT '';
+  ALTER TABLE runs ADD COLUMN prompt_tokens INTEGER;
+  ALTER TABLE runs ADD COLUMN completion_tokens INTEGER;
+  ALTER TABLE runs ADD COLUMN estimated INTEGER;
+  UPDATE runs SET
+    prompt_tokens = json_extract(end_json, '$.usage.promptTokens'),
+    completion_tokens = json_extract(end_json, '$.usage.completionTokens'),
+    estimated = json_extract(end_json, '$.usage.estimated')
+  WHERE end_json IS NOT NULL;
+
+  ALTER TABLE api_keys ADD COLUMN policy_json TEXT;
+
+  -- what is left of pruned runs
+  CREATE TABLE usage_days (
+    day INTEGER NOT NULL,
+    key_id TEXT NOT NULL,
+    model TEXT NOT NULL,
+    node TEXT NOT NULL,
+    runs INTEGER NOT NULL,
+    failed INTEGER NOT NULL,
+    cancelled INTEGER NOT NULL,
+    prompt_tokens INTEGER NOT NULL,
+    completion_tokens INTEGER NOT NULL,
+    estimated INTEGER NOT NULL,
+    unmeasured INTEGER NOT NULL,
+    PRIMARY KEY (day, key_id, model, node)
+  ) WITHOUT ROWID;
+  `,
 ];

@@ -17,9 +17,14 @@ export const runColumns = [
   'started_at',
   'ended_at',
   'end_json',
+  'route',
+  'prompt_tokens',
+  'completion_tokens',
+  'estimated',
 ] as const;
 
 export function pushRunCells(cells: Cell[], record: RunRecord): void {
+  const usage = record.end?.usage;
   cells.push(
     record.runId,
     record.state,
@@ -34,6 +39,10 @@ export function pushRunCells(cells: Cell[], record: RunRecord): void {
     record.startedAtMs ?? null,
     record.endedAtMs ?? null,
     record.end === undefined ? null : encodeEnd(record.end),
+    record.route,
+    usage?.promptTokens ?? null,
+    usage?.completionTokens ?? null,
+    usage === undefined ? null : Number(usage.estimated),
   );
 }
 
@@ -48,6 +57,7 @@ export function fromRunRow(row: Record<string, unknown>): RunRecord {
     target: String(row.target),
     node: String(row.node),
     attempts: Number(row.attempts),
+    route: String(row.route),
     createdAtMs: Number(row.created_at),
     startedAtMs: optionalNumber(row.started_at),
     endedAtMs: optionalNumber(row.ended_at),

@@ -9,8 +9,10 @@ export interface RunTable {
   list(query: RunQuery): RunRecord[];
   /** Ends every open run as `edge.restarted`; how many there were. */
   interrupt(nowMs: number): number;
-  /** How many went. */
-  prune(before: string, limit: number): number;
+  /** The last of the oldest `limit` ended runs before that id; undefined: there is none. */
+  lastToPrune(before: string, limit: number): string | undefined;
+  /** Deletes ended runs up to that id; how many went. */
+  prune(upTo: string): number;
 }
 
 export function createRunTable(db: DatabaseSync): RunTable {
@@ -39,9 +41,14 @@ export function createRunTable(db: DatabaseSync): RunTable {
       const sql = `UPDATE runs SET state = 'failed', ended_at = ?, end_json = ? WHERE ended_at IS NULL`;
       return Number(db.prepare(sql).run(nowMs, encodeEnd(restarted)).changes);
     },
-    prune(before, limit) {
-      const old = 'SELECT run_id FROM runs WHERE run_id < ? AND ended_at IS NOT NULL LIMIT ?';
-      return Number(db.prepare(`DELETE FROM runs WHERE run_id IN (${old})`).run(before, limit).changes);
+    lastToPrune(before, limit) {
+      const old = 'SELECT run_id FROM runs WHERE run_id < ? AND ended_at IS NOT NULL ORDER BY run_id LIMIT ?';
+      const row = db.prepare(`SELECT max(run_id) AS last FROM (${old})`).get(before, limit);
+      return typeof row?.last === 'string' ? row.last : undefined;
+    },
+    prune(upTo) {
+      const sql = 'DELETE FROM runs WHERE run_id <= ? AND ended_at IS NOT NULL';
+      return Number(db.prepare(sql).run(upTo).changes);
     },
   };
 }

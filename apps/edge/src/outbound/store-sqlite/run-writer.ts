@@ -1,5 +1,5 @@
 import { type Clock, LiveMap } from '@iop/domain';
-import type { RunQuery, RunRecord, RunRecords } from '../../ports/run-records.ts';
+import type { RunQuery, RunRecord, RunRecords, UsageQuery, UsageSum } from '../../ports/run-records.ts';
 import type { Cell } from './messages.ts';
 import { pushRunCells } from './run-row.ts';
 import type { StoreLink } from './store-link.ts';
@@ -61,6 +61,11 @@ class WriteBehind implements RunWriter {
   async list(query: RunQuery): Promise<RunRecord[]> {
     await this.flush();
     return this.#options.link.ask({ kind: 'list-runs', query });
+  }
+
+  async usage(query: UsageQuery): Promise<UsageSum[]> {
+    await this.flush();
+    return this.#options.link.ask({ kind: 'sum-usage', query });
   }
 
   /** What is saved meanwhile goes behind, so this ends under any load. */

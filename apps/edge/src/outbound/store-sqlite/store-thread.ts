@@ -10,11 +10,13 @@ import { createDurableTables, type DurableTables } from './durable-tables.ts';
 import type { StoreAsk, StoreContent, StoreReply, StoreRequest } from './messages.ts';
 import { releaseMemory } from './release-memory.ts';
 import { createRunTable, type RunTable } from './run-table.ts';
+import { createUsageTable, type UsageTable } from './usage-table.ts';
 
 interface OpenStore {
   db: DatabaseSync;
   runs: RunTable;
   durable: DurableTables;
+  usage: UsageTable;
 }
 
 let open: OpenStore | undefined;
@@ -22,7 +24,7 @@ let open: OpenStore | undefined;
 function answer(ask: StoreAsk): unknown {
   if (ask.kind === 'open') return openStore(ask);
   if (open === undefined) throw new Error('the store is not open');
-  const { db, runs, durable } = open;
+  const { db, runs, durable, usage } = open;
   switch (ask.kind) {
     case 'write-runs':
       return inTransaction(db, 'NORMAL', () => runs.write(ask.cells));
@@ -34,8 +36,10 @@ function answer(ask: StoreAsk): unknown {
       return runs.find(ask.runId);
     case 'list-runs':
       return runs.list(ask.query);
+    case 'sum-usage':
+      return usage.sum(ask.query);
     case 'prune-runs':
-      return runs.prune(ask.before, ask.limit);
+      return prune(open, ask);
     case 'close':
       db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
       db.close();
@@ -46,7 +50,7 @@ function answer(ask: StoreAsk): unknown {
 
 function openStore(ask: StoreAsk & { kind: 'open' }): StoreContent {
   const db = openDatabase(ask.file);
-  open = { db, runs: createRunTable(db), durable: createDurableTables(db) };
+  open = { db, runs: createRunTable(db), durable: createDurableTables(db), usage: createUsageTable(db) };
   const { runs, durable } = open;
   let interrupted = 0;
   if (ask.fresh) {
@@ -56,6 +60,19 @@ function openStore(ask: StoreAsk & { kind: 'open' }): StoreContent {
   }
   const [identities, keys, revision] = [durable.identities(), durable.keys(), durable.newestRevision()];
   return { identities, keys, revision, interrupted };
+}
+
+/** A run is in its day's sum from the moment in which its record is gone: counted once, whatever happens. */
+function prune({ db, runs, usage }: OpenStore, ask: StoreAsk & { kind: 'prune-runs' }): number {
+  const upTo = runs.lastToPrune(ask.before, ask.limit);
+  let gone = 0;
+  inTransaction(db, 'NORMAL', () => {
+    usage.forgetDaysBefore(ask.daysBefore);
+    if (upTo === undefined) return;
+    usage.rollUp(upTo);
+    gone = runs.prune(upTo);
+  });
+  return gone;
 }
 
 function reply(request: StoreRequest): StoreReply {

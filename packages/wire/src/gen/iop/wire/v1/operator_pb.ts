@@ -5,17 +5,19 @@
 // @generated from file iop/wire/v1/operator.proto (package iop.wire.v1, syntax proto3)
 /* eslint-disable */
 
-import type { GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
-import { fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { GenEnum, GenFile, GenMessage } from "@bufbuild/protobuf/codegenv2";
+import { enumDesc, fileDesc, messageDesc } from "@bufbuild/protobuf/codegenv2";
+import type { AdapterLoad, TargetFact } from "./node_pb.ts";
+import { file_iop_wire_v1_node } from "./node_pb.ts";
 import type { EndEvent, Failure, RunClass, RunEvent, RunState } from "./run_pb.ts";
 import { file_iop_wire_v1_run } from "./run_pb.ts";
-import type { Message } from "@bufbuild/protobuf";
+import type { Message, UnknownEnum } from "@bufbuild/protobuf";
 
 /**
  * Describes the file iop/wire/v1/operator.proto.
  */
 export const file_iop_wire_v1_operator: GenFile = /*@__PURE__*/
-  fileDesc("Chppb3Avd2lyZS92MS9vcGVyYXRvci5wcm90bxILaW9wLndpcmUudjEizgMKD09wZXJhdG9yUmVxdWVzdBIKCgJpZBgBIAEoDRIzCgpsaXN0X25vZGVzGAIgASgLMh0uaW9wLndpcmUudjEuTGlzdE5vZGVzUmVxdWVzdEgAEjEKCWxpc3RfcnVucxgDIAEoCzIcLmlvcC53aXJlLnYxLkxpc3RSdW5zUmVxdWVzdEgAEjMKCmNhbmNlbF9ydW4YBCABKAsyHS5pb3Aud2lyZS52MS5DYW5jZWxSdW5SZXF1ZXN0SAASMQoJc3RhcnRfcnVuGAUgASgLMhwuaW9wLndpcmUudjEuU3RhcnRSdW5SZXF1ZXN0SAASMwoKY3JlYXRlX2tleRgGIAEoCzIdLmlvcC53aXJlLnYxLkNyZWF0ZUtleVJlcXVlc3RIABIxCglsaXN0X2tleXMYByABKAsyHC5pb3Aud2lyZS52MS5MaXN0S2V5c1JlcXVlc3RIABIzCgpyZXZva2Vfa2V5GAggASgLMh0uaW9wLndpcmUudjEuUmV2b2tlS2V5UmVxdWVzdEgAEjcKDGxpc3RfdGFyZ2V0cxgJIAEoCzIfLmlvcC53aXJlLnYxLkxpc3RUYXJnZXRzUmVxdWVzdEgAQgkKB3JlcXVlc3QigQQKEE9wZXJhdG9yUmVzcG9uc2USCgoCaWQYASABKA0SJwoHZmFpbHVyZRgCIAEoCzIULmlvcC53aXJlLnYxLkZhaWx1cmVIABI0CgpsaXN0X25vZGVzGAMgASgLMh4uaW9wLndpcmUudjEuTGlzdE5vZGVzUmVzcG9uc2VIABIyCglsaXN0X3J1bnMYBCABKAsyHS5pb3Aud2lyZS52MS5MaXN0UnVuc1Jlc3BvbnNlSAASNAoKY2FuY2VsX3J1bhgFIAEoCzIeLmlvcC53aXJlLnYxLkNhbmNlbFJ1blJlc3BvbnNlSAASMgoJc3RhcnRfcnVuGAYgASgLMh0uaW9wLndpcmUudjEuU3RhcnRSdW5SZXNwb25zZUgAEjQKCmNyZWF0ZV9rZXkYByABKAsyHi5pb3Aud2lyZS52MS5DcmVhdGVLZXlSZXNwb25zZUgAEjIKCWxpc3Rfa2V5cxgIIAEoCzIdLmlvcC53aXJlLnYxLkxpc3RLZXlzUmVzcG9uc2VIABI0CgpyZXZva2Vfa2V5GAkgASgLMh4uaW9wLndpcmUudjEuUmV2b2tlS2V5UmVzcG9uc2VIABI4CgxsaXN0X3RhcmdldHMYCiABKAsyIC5pb3Aud2lyZS52MS5MaXN0VGFyZ2V0c1Jlc3BvbnNlSABCCgoIcmVzcG9uc2UiTQoOT3BlcmF0b3JVcGRhdGUSCgoCaWQYASABKA0SJQoDcnVuGAIgASgLMhYuaW9wLndpcmUudjEuUnVuVXBkYXRlSABCCAoGdXBkYXRlIhoKDE9wZXJhdG9yU3RvcBIKCgJpZBgBIAEoDSISChBMaXN0Tm9kZXNSZXF1ZXN0IjkKEUxpc3ROb2Rlc1Jlc3BvbnNlEiQKBW5vZGVzGAEgAygLMhUuaW9wLndpcmUudjEuTm9kZUluZm8imAIKCE5vZGVJbmZvEgwKBG5hbWUYASABKAkSDQoFc3RhdGUYAiABKAkSDQoFZXBvY2gYAyABKA0SDwoHYWRkcmVzcxgEIAEoCRINCgVidWlsZBgFIAEoCRIPCgdydW5uaW5nGAYgASgNEioKCGFkYXB0ZXJzGAcgAygLMhguaW9wLndpcmUudjEuQWRhcHRlckluZm8SEQoJbGFzdF9zZWVuGAggASgJEjEKBmxhYmVscxgJIAMoCzIhLmlvcC53aXJlLnYxLk5vZGVJbmZvLkxhYmVsc0VudHJ5Eg4KBmRldGFpbBgKIAEoCRotCgtMYWJlbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIlsKC0FkYXB0ZXJJbmZvEgwKBG5hbWUYASABKAkSDAoEa2luZBgCIAEoCRIPCgdoZWFsdGh5GAMgASgIEg4KBmRldGFpbBgEIAEoCRIPCgd0YXJnZXRzGAUgAygJIhQKEkxpc3RUYXJnZXRzUmVxdWVzdCI/ChNMaXN0VGFyZ2V0c1Jlc3BvbnNlEigKB3RhcmdldHMYASADKAsyFy5pb3Aud2lyZS52MS5UYXJnZXRJbmZvImsKClRhcmdldEluZm8SDAoEbmFtZRgBIAEoCRIPCgdhZGFwdGVyGAIgASgJEg4KBnRhcmdldBgDIAEoCRINCgVub2RlcxgEIAMoCRIPCgdydW5uaW5nGAUgASgNEg4KBnF1ZXVlZBgGIAEoDSJXCg9MaXN0UnVuc1JlcXVlc3QSDQoFbGltaXQYASABKA0SJQoGc3RhdGVzGAIgAygOMhUuaW9wLndpcmUudjEuUnVuU3RhdGUSDgoGYmVmb3JlGAMgASgJIjYKEExpc3RSdW5zUmVzcG9uc2USIgoEcnVucxgBIAMoCzIULmlvcC53aXJlLnYxLlJ1bkluZm8itQIKB1J1bkluZm8SDgoGcnVuX2lkGAEgASgJEiQKBXN0YXRlGAIgASgOMhUuaW9wLndpcmUudjEuUnVuU3RhdGUSDAoEZG9vchgDIAEoCRIPCgdhZGFwdGVyGAQgASgJEg4KBnRhcmdldBgFIAEoCRIMCgRub2RlGAYgASgJEhAKCGF0dGVtcHRzGAcgASgNEhIKCmNyZWF0ZWRfYXQYCCABKAkSEgoKc3RhcnRlZF9hdBgJIAEoCRIQCghlbmRlZF9hdBgKIAEoCRIiCgNlbmQYCyABKAsyFS5pb3Aud2lyZS52MS5FbmRFdmVudBIOCgZrZXlfaWQYDCABKAkSDQoFbW9kZWwYDSABKAkSKAoJcnVuX2NsYXNzGA4gASgOMhUuaW9wLndpcmUudjEuUnVuQ2xhc3MiIgoQQ2FuY2VsUnVuUmVxdWVzdBIOCgZydW5faWQYASABKAkiOQoRQ2FuY2VsUnVuUmVzcG9uc2USJAoFc3RhdGUYASABKA4yFS5pb3Aud2lyZS52MS5SdW5TdGF0ZSLFAQoPU3RhcnRSdW5SZXF1ZXN0Eg8KB2FkYXB0ZXIYASABKAkSDgoGdGFyZ2V0GAIgASgJEgwKBG5vZGUYAyABKAkSDwoHZGlhbGVjdBgEIAEoCRIMCgRib2R5GAUgASgMEg4KBnN0cmVhbRgGIAEoCBIVCg1pbmNsdWRlX3VzYWdlGAcgASgIEigKCXJ1bl9jbGFzcxgIIAEoDjIVLmlvcC53aXJlLnYxLlJ1bkNsYXNzEhMKC2RlYWRsaW5lX21zGAkgASgNIiIKEFN0YXJ0UnVuUmVzcG9uc2USDgoGcnVuX2lkGAEgASgJIokBCglSdW5VcGRhdGUSDgoGcnVuX2lkGAEgASgJEiQKBXN0YXRlGAIgASgOMhUuaW9wLndpcmUudjEuUnVuU3RhdGUSDAoEbm9kZRgDIAEoCRIRCglmaXJzdF9wb3MYBCABKA0SJQoGZXZlbnRzGAUgAygLMhUuaW9wLndpcmUudjEuUnVuRXZlbnQiIAoQQ3JlYXRlS2V5UmVxdWVzdBIMCgRuYW1lGAEgASgJIkYKEUNyZWF0ZUtleVJlc3BvbnNlEiEKA2tleRgBIAEoCzIULmlvcC53aXJlLnYxLktleUluZm8SDgoGc2VjcmV0GAIgASgJIhEKD0xpc3RLZXlzUmVxdWVzdCI2ChBMaXN0S2V5c1Jlc3BvbnNlEiIKBGtleXMYASADKAsyFC5pb3Aud2lyZS52MS5LZXlJbmZvIkgKB0tleUluZm8SCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRISCgpjcmVhdGVkX2F0GAMgASgJEg8KB3Jldm9rZWQYBCABKAgiHgoQUmV2b2tlS2V5UmVxdWVzdBIKCgJpZBgBIAEoCSI2ChFSZXZva2VLZXlSZXNwb25zZRIhCgNrZXkYASABKAsyFC5pb3Aud2lyZS52MS5LZXlJbmZvYgZwcm90bzM", [file_iop_wire_v1_run]);
+  fileDesc("Chppb3Avd2lyZS92MS9vcGVyYXRvci5wcm90bxILaW9wLndpcmUudjEiqQQKD09wZXJhdG9yUmVxdWVzdBIKCgJpZBgBIAEoDRIzCgpsaXN0X25vZGVzGAIgASgLMh0uaW9wLndpcmUudjEuTGlzdE5vZGVzUmVxdWVzdEgAEjEKCWxpc3RfcnVucxgDIAEoCzIcLmlvcC53aXJlLnYxLkxpc3RSdW5zUmVxdWVzdEgAEjMKCmNhbmNlbF9ydW4YBCABKAsyHS5pb3Aud2lyZS52MS5DYW5jZWxSdW5SZXF1ZXN0SAASMQoJc3RhcnRfcnVuGAUgASgLMhwuaW9wLndpcmUudjEuU3RhcnRSdW5SZXF1ZXN0SAASMwoKY3JlYXRlX2tleRgGIAEoCzIdLmlvcC53aXJlLnYxLkNyZWF0ZUtleVJlcXVlc3RIABIxCglsaXN0X2tleXMYByABKAsyHC5pb3Aud2lyZS52MS5MaXN0S2V5c1JlcXVlc3RIABIzCgpyZXZva2Vfa2V5GAggASgLMh0uaW9wLndpcmUudjEuUmV2b2tlS2V5UmVxdWVzdEgAEjcKDGxpc3RfdGFyZ2V0cxgJIAEoCzIfLmlvcC53aXJlLnYxLkxpc3RUYXJnZXRzUmVxdWVzdEgAEi0KB3NldF9rZXkYCiABKAsyGi5pb3Aud2lyZS52MS5TZXRLZXlSZXF1ZXN0SAASKgoFdXNhZ2UYCyABKAsyGS5pb3Aud2lyZS52MS5Vc2FnZVJlcXVlc3RIAEIJCgdyZXF1ZXN0It4EChBPcGVyYXRvclJlc3BvbnNlEgoKAmlkGAEgASgNEicKB2ZhaWx1cmUYAiABKAsyFC5pb3Aud2lyZS52MS5GYWlsdXJlSAASNAoKbGlzdF9ub2RlcxgDIAEoCzIeLmlvcC53aXJlLnYxLkxpc3ROb2Rlc1Jlc3BvbnNlSAASMgoJbGlzdF9ydW5zGAQgASgLMh0uaW9wLndpcmUudjEuTGlzdFJ1bnNSZXNwb25zZUgAEjQKCmNhbmNlbF9ydW4YBSABKAsyHi5pb3Aud2lyZS52MS5DYW5jZWxSdW5SZXNwb25zZUgAEjIKCXN0YXJ0X3J1bhgGIAEoCzIdLmlvcC53aXJlLnYxLlN0YXJ0UnVuUmVzcG9uc2VIABI0CgpjcmVhdGVfa2V5GAcgASgLMh4uaW9wLndpcmUudjEuQ3JlYXRlS2V5UmVzcG9uc2VIABIyCglsaXN0X2tleXMYCCABKAsyHS5pb3Aud2lyZS52MS5MaXN0S2V5c1Jlc3BvbnNlSAASNAoKcmV2b2tlX2tleRgJIAEoCzIeLmlvcC53aXJlLnYxLlJldm9rZUtleVJlc3BvbnNlSAASOAoMbGlzdF90YXJnZXRzGAogASgLMiAuaW9wLndpcmUudjEuTGlzdFRhcmdldHNSZXNwb25zZUgAEi4KB3NldF9rZXkYCyABKAsyGy5pb3Aud2lyZS52MS5TZXRLZXlSZXNwb25zZUgAEisKBXVzYWdlGAwgASgLMhouaW9wLndpcmUudjEuVXNhZ2VSZXNwb25zZUgAQgoKCHJlc3BvbnNlIk0KDk9wZXJhdG9yVXBkYXRlEgoKAmlkGAEgASgNEiUKA3J1bhgCIAEoCzIWLmlvcC53aXJlLnYxLlJ1blVwZGF0ZUgAQggKBnVwZGF0ZSIaCgxPcGVyYXRvclN0b3ASCgoCaWQYASABKA0iEgoQTGlzdE5vZGVzUmVxdWVzdCI5ChFMaXN0Tm9kZXNSZXNwb25zZRIkCgVub2RlcxgBIAMoCzIVLmlvcC53aXJlLnYxLk5vZGVJbmZvIpgCCghOb2RlSW5mbxIMCgRuYW1lGAEgASgJEg0KBXN0YXRlGAIgASgJEg0KBWVwb2NoGAMgASgNEg8KB2FkZHJlc3MYBCABKAkSDQoFYnVpbGQYBSABKAkSDwoHcnVubmluZxgGIAEoDRIqCghhZGFwdGVycxgHIAMoCzIYLmlvcC53aXJlLnYxLkFkYXB0ZXJJbmZvEhEKCWxhc3Rfc2VlbhgIIAEoCRIxCgZsYWJlbHMYCSADKAsyIS5pb3Aud2lyZS52MS5Ob2RlSW5mby5MYWJlbHNFbnRyeRIOCgZkZXRhaWwYCiABKAkaLQoLTGFiZWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASKUAQoLQWRhcHRlckluZm8SDAoEbmFtZRgBIAEoCRIMCgRraW5kGAIgASgJEg8KB2hlYWx0aHkYAyABKAgSDgoGZGV0YWlsGAQgASgJEg8KB3RhcmdldHMYBSADKAkSJgoEbG9hZBgGIAEoCzIYLmlvcC53aXJlLnYxLkFkYXB0ZXJMb2FkEg8KB2JyZWFrZXIYByABKAkiFAoSTGlzdFRhcmdldHNSZXF1ZXN0Ij8KE0xpc3RUYXJnZXRzUmVzcG9uc2USKAoHdGFyZ2V0cxgBIAMoCzIXLmlvcC53aXJlLnYxLlRhcmdldEluZm8igAIKClRhcmdldEluZm8SDAoEbmFtZRgBIAEoCRIPCgdhZGFwdGVyGAIgASgJEg4KBnRhcmdldBgDIAEoCRINCgVub2RlcxgEIAMoCRIPCgdydW5uaW5nGAUgASgNEg4KBnF1ZXVlZBgGIAEoDRIWCg5jb250ZXh0X2xlbmd0aBgHIAEoDRImCgVmYWN0cxgIIAMoCzIXLmlvcC53aXJlLnYxLlRhcmdldEZhY3QSKAoGcGxhY2VzGAkgAygLMhguaW9wLndpcmUudjEuVGFyZ2V0UGxhY2USKQoHYWxpYXNlcxgKIAMoCzIYLmlvcC53aXJlLnYxLlRhcmdldEFsaWFzIsQBCgtUYXJnZXRQbGFjZRIMCgRub2RlGAEgASgJEg0KBXN0YXRlGAIgASgJEg4KBmRldGFpbBgDIAEoCRIPCgdydW5uaW5nGAQgASgNEhYKDmNvbnRleHRfbGVuZ3RoGAUgASgNEiYKBWZhY3RzGAYgAygLMhcuaW9wLndpcmUudjEuVGFyZ2V0RmFjdBImCgRsb2FkGAcgASgLMhguaW9wLndpcmUudjEuQWRhcHRlckxvYWQSDwoHYnJlYWtlchgIIAEoCSI7CgtUYXJnZXRBbGlhcxIMCgRuYW1lGAEgASgJEg4KBmNob2ljZRgCIAEoDRIOCgZ3ZWlnaHQYAyABKA0iZwoPTGlzdFJ1bnNSZXF1ZXN0Eg0KBWxpbWl0GAEgASgNEiUKBnN0YXRlcxgCIAMoDjIVLmlvcC53aXJlLnYxLlJ1blN0YXRlEg4KBmJlZm9yZRgDIAEoCRIOCgZydW5faWQYBCABKAkiNgoQTGlzdFJ1bnNSZXNwb25zZRIiCgRydW5zGAEgAygLMhQuaW9wLndpcmUudjEuUnVuSW5mbyLEAgoHUnVuSW5mbxIOCgZydW5faWQYASABKAkSJAoFc3RhdGUYAiABKA4yFS5pb3Aud2lyZS52MS5SdW5TdGF0ZRIMCgRkb29yGAMgASgJEg8KB2FkYXB0ZXIYBCABKAkSDgoGdGFyZ2V0GAUgASgJEgwKBG5vZGUYBiABKAkSEAoIYXR0ZW1wdHMYByABKA0SEgoKY3JlYXRlZF9hdBgIIAEoCRISCgpzdGFydGVkX2F0GAkgASgJEhAKCGVuZGVkX2F0GAogASgJEiIKA2VuZBgLIAEoCzIVLmlvcC53aXJlLnYxLkVuZEV2ZW50Eg4KBmtleV9pZBgMIAEoCRINCgVtb2RlbBgNIAEoCRIoCglydW5fY2xhc3MYDiABKA4yFS5pb3Aud2lyZS52MS5SdW5DbGFzcxINCgVyb3V0ZRgPIAEoCSIiChBDYW5jZWxSdW5SZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCSI5ChFDYW5jZWxSdW5SZXNwb25zZRIkCgVzdGF0ZRgBIAEoDjIVLmlvcC53aXJlLnYxLlJ1blN0YXRlIsUBCg9TdGFydFJ1blJlcXVlc3QSDwoHYWRhcHRlchgBIAEoCRIOCgZ0YXJnZXQYAiABKAkSDAoEbm9kZRgDIAEoCRIPCgdkaWFsZWN0GAQgASgJEgwKBGJvZHkYBSABKAwSDgoGc3RyZWFtGAYgASgIEhUKDWluY2x1ZGVfdXNhZ2UYByABKAgSKAoJcnVuX2NsYXNzGAggASgOMhUuaW9wLndpcmUudjEuUnVuQ2xhc3MSEwoLZGVhZGxpbmVfbXMYCSABKA0iIgoQU3RhcnRSdW5SZXNwb25zZRIOCgZydW5faWQYASABKAkiiQEKCVJ1blVwZGF0ZRIOCgZydW5faWQYASABKAkSJAoFc3RhdGUYAiABKA4yFS5pb3Aud2lyZS52MS5SdW5TdGF0ZRIMCgRub2RlGAMgASgJEhEKCWZpcnN0X3BvcxgEIAEoDRIlCgZldmVudHMYBSADKAsyFS5pb3Aud2lyZS52MS5SdW5FdmVudCJIChBDcmVhdGVLZXlSZXF1ZXN0EgwKBG5hbWUYASABKAkSJgoGcG9saWN5GAIgASgLMhYuaW9wLndpcmUudjEuS2V5UG9saWN5InwKCUtleVBvbGljeRIPCgd0YXJnZXRzGAEgAygJEhMKC2NvbmN1cnJlbmN5GAIgASgNEhEKCXJhdGVfcnVucxgDIAEoDRITCgtyYXRlX3Blcl9tcxgEIAEoDRINCgVidXJzdBgFIAEoDRISCgpleHBpcmVzX2F0GAYgASgJIkYKEUNyZWF0ZUtleVJlc3BvbnNlEiEKA2tleRgBIAEoCzIULmlvcC53aXJlLnYxLktleUluZm8SDgoGc2VjcmV0GAIgASgJIhEKD0xpc3RLZXlzUmVxdWVzdCI2ChBMaXN0S2V5c1Jlc3BvbnNlEiIKBGtleXMYASADKAsyFC5pb3Aud2lyZS52MS5LZXlJbmZvIpIBCgdLZXlJbmZvEgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEgoKY3JlYXRlZF9hdBgDIAEoCRIPCgdyZXZva2VkGAQgASgIEiYKBnBvbGljeRgFIAEoCzIWLmlvcC53aXJlLnYxLktleVBvbGljeRIPCgdleHBpcmVkGAYgASgIEg8KB3J1bm5pbmcYByABKA0iUQoNU2V0S2V5UmVxdWVzdBIKCgJpZBgBIAEoCRImCgZwb2xpY3kYAiABKAsyFi5pb3Aud2lyZS52MS5LZXlQb2xpY3kSDAoEbmFtZRgDIAEoCSIzCg5TZXRLZXlSZXNwb25zZRIhCgNrZXkYASABKAsyFC5pb3Aud2lyZS52MS5LZXlJbmZvIkUKDFVzYWdlUmVxdWVzdBINCgVzaW5jZRgBIAEoCRImCgVncm91cBgCIAEoDjIXLmlvcC53aXJlLnYxLlVzYWdlR3JvdXAiNAoNVXNhZ2VSZXNwb25zZRIjCgRyb3dzGAEgAygLMhUuaW9wLndpcmUudjEuVXNhZ2VSb3ciowEKCFVzYWdlUm93Eg0KBWdyb3VwGAEgASgJEgwKBHJ1bnMYAiABKA0SDgoGZmFpbGVkGAMgASgNEhEKCWNhbmNlbGxlZBgEIAEoDRIVCg1wcm9tcHRfdG9rZW5zGAUgASgJEhkKEWNvbXBsZXRpb25fdG9rZW5zGAYgASgJEhEKCWVzdGltYXRlZBgHIAEoDRISCgp1bm1lYXN1cmVkGAggASgNIh4KEFJldm9rZUtleVJlcXVlc3QSCgoCaWQYASABKAkiNgoRUmV2b2tlS2V5UmVzcG9uc2USIQoDa2V5GAEgASgLMhQuaW9wLndpcmUudjEuS2V5SW5mbyprCgpVc2FnZUdyb3VwEhsKF1VTQUdFX0dST1VQX1VOU1BFQ0lGSUVEEAASEwoPVVNBR0VfR1JPVVBfS0VZEAESFQoRVVNBR0VfR1JPVVBfTU9ERUwQAhIUChBVU0FHRV9HUk9VUF9OT0RFEANiBnByb3RvMw", [file_iop_wire_v1_node, file_iop_wire_v1_run]);
 
 /**
  * @generated from message iop.wire.v1.OperatorRequest
@@ -79,6 +81,18 @@ export type OperatorRequest = Message<"iop.wire.v1.OperatorRequest"> & {
      */
     value: ListTargetsRequest;
     case: "listTargets";
+  } | {
+    /**
+     * @generated from field: iop.wire.v1.SetKeyRequest set_key = 10;
+     */
+    value: SetKeyRequest;
+    case: "setKey";
+  } | {
+    /**
+     * @generated from field: iop.wire.v1.UsageRequest usage = 11;
+     */
+    value: UsageRequest;
+    case: "usage";
   } | { case: undefined; value?: undefined };
 };
 
@@ -155,6 +169,18 @@ export type OperatorResponse = Message<"iop.wire.v1.OperatorResponse"> & {
      */
     value: ListTargetsResponse;
     case: "listTargets";
+  } | {
+    /**
+     * @generated from field: iop.wire.v1.SetKeyResponse set_key = 11;
+     */
+    value: SetKeyResponse;
+    case: "setKey";
+  } | {
+    /**
+     * @generated from field: iop.wire.v1.UsageResponse usage = 12;
+     */
+    value: UsageResponse;
+    case: "usage";
   } | { case: undefined; value?: undefined };
 };
 
@@ -338,6 +364,20 @@ export type AdapterInfo = Message<"iop.wire.v1.AdapterInfo"> & {
    * @generated from field: repeated string targets = 5;
    */
   targets: string[];
+
+  /**
+   * Missing: its upstream does not say.
+   *
+   * @generated from field: iop.wire.v1.AdapterLoad load = 6;
+   */
+  load?: AdapterLoad | undefined;
+
+  /**
+   * Why it is given no runs for now; empty: nothing is wrong.
+   *
+   * @generated from field: string breaker = 7;
+   */
+  breaker: string;
 };
 
 /**
@@ -412,6 +452,34 @@ export type TargetInfo = Message<"iop.wire.v1.TargetInfo"> & {
    * @generated from field: uint32 queued = 6;
    */
   queued: number;
+
+  /**
+   * The smallest that a Node says; 0: none does.
+   *
+   * @generated from field: uint32 context_length = 7;
+   */
+  contextLength: number;
+
+  /**
+   * What its Nodes say together; where they differ, what does not hold everywhere does not hold.
+   *
+   * @generated from field: repeated iop.wire.v1.TargetFact facts = 8;
+   */
+  facts: TargetFact[];
+
+  /**
+   * Every Node that is meant for it or has ever offered it.
+   *
+   * @generated from field: repeated iop.wire.v1.TargetPlace places = 9;
+   */
+  places: TargetPlace[];
+
+  /**
+   * Aliases that may lead here, in the order of edge.yaml.
+   *
+   * @generated from field: repeated iop.wire.v1.TargetAlias aliases = 10;
+   */
+  aliases: TargetAlias[];
 };
 
 /**
@@ -420,6 +488,101 @@ export type TargetInfo = Message<"iop.wire.v1.TargetInfo"> & {
  */
 export const TargetInfoSchema: GenMessage<TargetInfo> = /*@__PURE__*/
   messageDesc(file_iop_wire_v1_operator, 10);
+
+/**
+ * A target on one Node.
+ *
+ * @generated from message iop.wire.v1.TargetPlace
+ */
+export type TargetPlace = Message<"iop.wire.v1.TargetPlace"> & {
+  /**
+   * @generated from field: string node = 1;
+   */
+  node: string;
+
+  /**
+   * ready, configuring, draining, away, unhealthy, gone
+   *
+   * @generated from field: string state = 2;
+   */
+  state: string;
+
+  /**
+   * Why it is not ready.
+   *
+   * @generated from field: string detail = 3;
+   */
+  detail: string;
+
+  /**
+   * Runs of this Edge there now.
+   *
+   * @generated from field: uint32 running = 4;
+   */
+  running: number;
+
+  /**
+   * @generated from field: uint32 context_length = 5;
+   */
+  contextLength: number;
+
+  /**
+   * @generated from field: repeated iop.wire.v1.TargetFact facts = 6;
+   */
+  facts: TargetFact[];
+
+  /**
+   * Missing: the upstream does not say.
+   *
+   * @generated from field: iop.wire.v1.AdapterLoad load = 7;
+   */
+  load?: AdapterLoad | undefined;
+
+  /**
+   * Why it is given no runs for now; empty: nothing is wrong.
+   *
+   * @generated from field: string breaker = 8;
+   */
+  breaker: string;
+};
+
+/**
+ * Describes the message iop.wire.v1.TargetPlace.
+ * Use `create(TargetPlaceSchema)` to create a new message.
+ */
+export const TargetPlaceSchema: GenMessage<TargetPlace> = /*@__PURE__*/
+  messageDesc(file_iop_wire_v1_operator, 11);
+
+/**
+ * @generated from message iop.wire.v1.TargetAlias
+ */
+export type TargetAlias = Message<"iop.wire.v1.TargetAlias"> & {
+  /**
+   * @generated from field: string name = 1;
+   */
+  name: string;
+
+  /**
+   * Its choice there, from 1: tiers before it are asked first.
+   *
+   * @generated from field: uint32 choice = 2;
+   */
+  choice: number;
+
+  /**
+   * Share within that choice; 0: the least busy place gets the run.
+   *
+   * @generated from field: uint32 weight = 3;
+   */
+  weight: number;
+};
+
+/**
+ * Describes the message iop.wire.v1.TargetAlias.
+ * Use `create(TargetAliasSchema)` to create a new message.
+ */
+export const TargetAliasSchema: GenMessage<TargetAlias> = /*@__PURE__*/
+  messageDesc(file_iop_wire_v1_operator, 12);
 
 /**
  * @generated from message iop.wire.v1.ListRunsRequest
@@ -445,6 +608,13 @@ export type ListRunsRequest = Message<"iop.wire.v1.ListRunsRequest"> & {
    * @generated from field: string before = 3;
    */
   before: string;
+
+  /**
+   * Only this one; the rest is not looked at.
+   *
+   * @generated from field: string run_id = 4;
+   */
+  runId: string;
 };
 
 /**
@@ -452,7 +622,7 @@ export type ListRunsRequest = Message<"iop.wire.v1.ListRunsRequest"> & {
  * Use `create(ListRunsRequestSchema)` to create a new message.
  */
 export const ListRunsRequestSchema: GenMessage<ListRunsRequest> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_operator, 11);
+  messageDesc(file_iop_wire_v1_operator, 13);
 
 /**
  * @generated from message iop.wire.v1.ListRunsResponse
@@ -469,7 +639,7 @@ export type ListRunsResponse = Message<"iop.wire.v1.ListRunsResponse"> & {
  * Use `create(ListRunsResponseSchema)` to create a new message.
  */
 export const ListRunsResponseSchema: GenMessage<ListRunsResponse> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_operator, 12);
+  messageDesc(file_iop_wire_v1_operator, 14);
 
 /**
  * @generated from message iop.wire.v1.RunInfo
@@ -546,6 +716,13 @@ export type RunInfo = Message<"iop.wire.v1.RunInfo"> & {
    * @generated from field: iop.wire.v1.RunClass run_class = 14;
    */
   runClass: RunClass;
+
+  /**
+   * Why it went where it went, for people; of its last attempt.
+   *
+   * @generated from field: string route = 15;
+   */
+  route: string;
 };
 
 /**
@@ -553,7 +730,7 @@ export type RunInfo = Message<"iop.wire.v1.RunInfo"> & {
  * Use `create(RunInfoSchema)` to create a new message.
  */
 export const RunInfoSchema: GenMessage<RunInfo> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_operator, 13);
+  messageDesc(file_iop_wire_v1_operator, 15);
 
 /**
  * @generated from message iop.wire.v1.CancelRunRequest
@@ -570,7 +747,7 @@ export type CancelRunRequest = Message<"iop.wire.v1.CancelRunRequest"> & {
  * Use `create(CancelRunRequestSchema)` to create a new message.
  */
 export const CancelRunRequestSchema: GenMessage<CancelRunRequest> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_operator, 14);
+  messageDesc(file_iop_wire_v1_operator, 16);
 
 /**
  * @generated from message iop.wire.v1.CancelRunResponse
@@ -589,7 +766,7 @@ export type CancelRunResponse = Message<"iop.wire.v1.CancelRunResponse"> & {
  * Use `create(CancelRunResponseSchema)` to create a new message.
  */
 export const CancelRunResponseSchema: GenMessage<CancelRunResponse> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_operator, 15);
+  messageDesc(file_iop_wire_v1_operator, 17);
 
 /**
  * @generated from message iop.wire.v1.StartRunRequest
@@ -650,7 +827,7 @@ export type StartRunRequest = Message<"iop.wire.v1.StartRunRequest"> & {
  * Use `create(StartRunRequestSchema)` to create a new message.
  */
 export const StartRunRequestSchema: GenMessage<StartRunRequest> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_operator, 16);
+  messageDesc(file_iop_wire_v1_operator, 18);
 
 /**
  * @generated from message iop.wire.v1.StartRunResponse
@@ -667,7 +844,7 @@ export type StartRunResponse = Message<"iop.wire.v1.StartRunResponse"> & {
  * Use `create(StartRunResponseSchema)` to create a new message.
  */
 export const StartRunResponseSchema: GenMessage<StartRunResponse> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_operator, 17);
+  messageDesc(file_iop_wire_v1_operator, 19);
 
 /**
  * What an owner or watcher of a run sees, in order of pos.
@@ -706,7 +883,7 @@ export type RunUpdate = Message<"iop.wire.v1.RunUpdate"> & {
  * Use `create(RunUpdateSchema)` to create a new message.
  */
 export const RunUpdateSchema: GenMessage<RunUpdate> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_operator, 18);
+  messageDesc(file_iop_wire_v1_operator, 20);
 
 /**
  * @generated from message iop.wire.v1.CreateKeyRequest
@@ -718,6 +895,13 @@ export type CreateKeyRequest = Message<"iop.wire.v1.CreateKeyRequest"> & {
    * @generated from field: string name = 1;
    */
   name: string;
+
+  /**
+   * Missing: no limits.
+   *
+   * @generated from field: iop.wire.v1.KeyPolicy policy = 2;
+   */
+  policy?: KeyPolicy | undefined;
 };
 
 /**
@@ -725,7 +909,61 @@ export type CreateKeyRequest = Message<"iop.wire.v1.CreateKeyRequest"> & {
  * Use `create(CreateKeyRequestSchema)` to create a new message.
  */
 export const CreateKeyRequestSchema: GenMessage<CreateKeyRequest> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_operator, 19);
+  messageDesc(file_iop_wire_v1_operator, 21);
+
+/**
+ * What a key may do.
+ *
+ * @generated from message iop.wire.v1.KeyPolicy
+ */
+export type KeyPolicy = Message<"iop.wire.v1.KeyPolicy"> & {
+  /**
+   * Public names, `adapter/name`, with `*` for any text; empty: every target.
+   *
+   * @generated from field: repeated string targets = 1;
+   */
+  targets: string[];
+
+  /**
+   * Runs at once; 0: no limit.
+   *
+   * @generated from field: uint32 concurrency = 2;
+   */
+  concurrency: number;
+
+  /**
+   * So many runs in `rate_per_ms`; 0: no limit.
+   *
+   * @generated from field: uint32 rate_runs = 3;
+   */
+  rateRuns: number;
+
+  /**
+   * @generated from field: uint32 rate_per_ms = 4;
+   */
+  ratePerMs: number;
+
+  /**
+   * Runs that may come at once within the rate; 0: `rate_runs`.
+   *
+   * @generated from field: uint32 burst = 5;
+   */
+  burst: number;
+
+  /**
+   * Milliseconds since 1970 as decimal text; empty: never.
+   *
+   * @generated from field: string expires_at = 6;
+   */
+  expiresAt: string;
+};
+
+/**
+ * Describes the message iop.wire.v1.KeyPolicy.
+ * Use `create(KeyPolicySchema)` to create a new message.
+ */
+export const KeyPolicySchema: GenMessage<KeyPolicy> = /*@__PURE__*/
+  messageDesc(file_iop_wire_v1_operator, 22);
 
 /**
  * @generated from message iop.wire.v1.CreateKeyResponse
@@ -749,7 +987,7 @@ export type CreateKeyResponse = Message<"iop.wire.v1.CreateKeyResponse"> & {
  * Use `create(CreateKeyResponseSchema)` to create a new message.
  */
 export const CreateKeyResponseSchema: GenMessage<CreateKeyResponse> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_operator, 20);
+  messageDesc(file_iop_wire_v1_operator, 23);
 
 /**
  * @generated from message iop.wire.v1.ListKeysRequest
@@ -762,7 +1000,7 @@ export type ListKeysRequest = Message<"iop.wire.v1.ListKeysRequest"> & {
  * Use `create(ListKeysRequestSchema)` to create a new message.
  */
 export const ListKeysRequestSchema: GenMessage<ListKeysRequest> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_operator, 21);
+  messageDesc(file_iop_wire_v1_operator, 24);
 
 /**
  * @generated from message iop.wire.v1.ListKeysResponse
@@ -779,7 +1017,7 @@ export type ListKeysResponse = Message<"iop.wire.v1.ListKeysResponse"> & {
  * Use `create(ListKeysResponseSchema)` to create a new message.
  */
 export const ListKeysResponseSchema: GenMessage<ListKeysResponse> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_operator, 22);
+  messageDesc(file_iop_wire_v1_operator, 25);
 
 /**
  * @generated from message iop.wire.v1.KeyInfo
@@ -804,6 +1042,25 @@ export type KeyInfo = Message<"iop.wire.v1.KeyInfo"> & {
    * @generated from field: bool revoked = 4;
    */
   revoked: boolean;
+
+  /**
+   * @generated from field: iop.wire.v1.KeyPolicy policy = 5;
+   */
+  policy?: KeyPolicy | undefined;
+
+  /**
+   * Its time is over.
+   *
+   * @generated from field: bool expired = 6;
+   */
+  expired: boolean;
+
+  /**
+   * Runs of it that hold a place now.
+   *
+   * @generated from field: uint32 running = 7;
+   */
+  running: number;
 };
 
 /**
@@ -811,7 +1068,158 @@ export type KeyInfo = Message<"iop.wire.v1.KeyInfo"> & {
  * Use `create(KeyInfoSchema)` to create a new message.
  */
 export const KeyInfoSchema: GenMessage<KeyInfo> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_operator, 23);
+  messageDesc(file_iop_wire_v1_operator, 26);
+
+/**
+ * Puts another policy in force, whole. Runs that go on are not touched.
+ *
+ * @generated from message iop.wire.v1.SetKeyRequest
+ */
+export type SetKeyRequest = Message<"iop.wire.v1.SetKeyRequest"> & {
+  /**
+   * @generated from field: string id = 1;
+   */
+  id: string;
+
+  /**
+   * @generated from field: iop.wire.v1.KeyPolicy policy = 2;
+   */
+  policy?: KeyPolicy | undefined;
+
+  /**
+   * Empty: as it is.
+   *
+   * @generated from field: string name = 3;
+   */
+  name: string;
+};
+
+/**
+ * Describes the message iop.wire.v1.SetKeyRequest.
+ * Use `create(SetKeyRequestSchema)` to create a new message.
+ */
+export const SetKeyRequestSchema: GenMessage<SetKeyRequest> = /*@__PURE__*/
+  messageDesc(file_iop_wire_v1_operator, 27);
+
+/**
+ * @generated from message iop.wire.v1.SetKeyResponse
+ */
+export type SetKeyResponse = Message<"iop.wire.v1.SetKeyResponse"> & {
+  /**
+   * @generated from field: iop.wire.v1.KeyInfo key = 1;
+   */
+  key?: KeyInfo | undefined;
+};
+
+/**
+ * Describes the message iop.wire.v1.SetKeyResponse.
+ * Use `create(SetKeyResponseSchema)` to create a new message.
+ */
+export const SetKeyResponseSchema: GenMessage<SetKeyResponse> = /*@__PURE__*/
+  messageDesc(file_iop_wire_v1_operator, 28);
+
+/**
+ * @generated from message iop.wire.v1.UsageRequest
+ */
+export type UsageRequest = Message<"iop.wire.v1.UsageRequest"> & {
+  /**
+   * Runs created since then: milliseconds since 1970 as decimal text; empty: all that is known.
+   *
+   * @generated from field: string since = 1;
+   */
+  since: string;
+
+  /**
+   * @generated from field: iop.wire.v1.UsageGroup group = 2;
+   */
+  group: UsageGroup;
+};
+
+/**
+ * Describes the message iop.wire.v1.UsageRequest.
+ * Use `create(UsageRequestSchema)` to create a new message.
+ */
+export const UsageRequestSchema: GenMessage<UsageRequest> = /*@__PURE__*/
+  messageDesc(file_iop_wire_v1_operator, 29);
+
+/**
+ * @generated from message iop.wire.v1.UsageResponse
+ */
+export type UsageResponse = Message<"iop.wire.v1.UsageResponse"> & {
+  /**
+   * Most tokens first.
+   *
+   * @generated from field: repeated iop.wire.v1.UsageRow rows = 1;
+   */
+  rows: UsageRow[];
+};
+
+/**
+ * Describes the message iop.wire.v1.UsageResponse.
+ * Use `create(UsageResponseSchema)` to create a new message.
+ */
+export const UsageResponseSchema: GenMessage<UsageResponse> = /*@__PURE__*/
+  messageDesc(file_iop_wire_v1_operator, 30);
+
+/**
+ * Ended runs only. Integers beyond 32 bits are decimal text.
+ *
+ * @generated from message iop.wire.v1.UsageRow
+ */
+export type UsageRow = Message<"iop.wire.v1.UsageRow"> & {
+  /**
+   * Id of a key or name of an operator; a model's name or `adapter/target`; a Node's name.
+   *
+   * @generated from field: string group = 1;
+   */
+  group: string;
+
+  /**
+   * @generated from field: uint32 runs = 2;
+   */
+  runs: number;
+
+  /**
+   * @generated from field: uint32 failed = 3;
+   */
+  failed: number;
+
+  /**
+   * @generated from field: uint32 cancelled = 4;
+   */
+  cancelled: number;
+
+  /**
+   * @generated from field: string prompt_tokens = 5;
+   */
+  promptTokens: string;
+
+  /**
+   * @generated from field: string completion_tokens = 6;
+   */
+  completionTokens: string;
+
+  /**
+   * Runs whose tokens were counted here, because the upstream did not say.
+   *
+   * @generated from field: uint32 estimated = 7;
+   */
+  estimated: number;
+
+  /**
+   * Runs that nobody gave tokens for.
+   *
+   * @generated from field: uint32 unmeasured = 8;
+   */
+  unmeasured: number;
+};
+
+/**
+ * Describes the message iop.wire.v1.UsageRow.
+ * Use `create(UsageRowSchema)` to create a new message.
+ */
+export const UsageRowSchema: GenMessage<UsageRow> = /*@__PURE__*/
+  messageDesc(file_iop_wire_v1_operator, 31);
 
 /**
  * @generated from message iop.wire.v1.RevokeKeyRequest
@@ -828,7 +1236,7 @@ export type RevokeKeyRequest = Message<"iop.wire.v1.RevokeKeyRequest"> & {
  * Use `create(RevokeKeyRequestSchema)` to create a new message.
  */
 export const RevokeKeyRequestSchema: GenMessage<RevokeKeyRequest> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_operator, 24);
+  messageDesc(file_iop_wire_v1_operator, 32);
 
 /**
  * @generated from message iop.wire.v1.RevokeKeyResponse
@@ -845,5 +1253,41 @@ export type RevokeKeyResponse = Message<"iop.wire.v1.RevokeKeyResponse"> & {
  * Use `create(RevokeKeyResponseSchema)` to create a new message.
  */
 export const RevokeKeyResponseSchema: GenMessage<RevokeKeyResponse> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_operator, 25);
+  messageDesc(file_iop_wire_v1_operator, 33);
+
+/**
+ * @generated from enum iop.wire.v1.UsageGroup
+ */
+export const UsageGroup = {
+  /**
+   * @generated from enum value: USAGE_GROUP_UNSPECIFIED = 0;
+   */
+  UNSPECIFIED: 0,
+
+  /**
+   * @generated from enum value: USAGE_GROUP_KEY = 1;
+   */
+  KEY: 1,
+
+  /**
+   * @generated from enum value: USAGE_GROUP_MODEL = 2;
+   */
+  MODEL: 2,
+
+  /**
+   * @generated from enum value: USAGE_GROUP_NODE = 3;
+   */
+  NODE: 3,
+} as const;
+
+/**
+ * @generated from enum iop.wire.v1.UsageGroup
+ */
+export type UsageGroup = (typeof UsageGroup)[keyof typeof UsageGroup] | UnknownEnum;
+
+/**
+ * Describes the enum iop.wire.v1.UsageGroup.
+ */
+export const UsageGroupSchema: GenEnum<UsageGroup> = /*@__PURE__*/
+  enumDesc(file_iop_wire_v1_operator, 0);
 

@@ -1,0 +1,73 @@
+import type { DatabaseSync } from 'node:sqlite';
+import { formatRunId } from '@iop/domain';
+import type { UsageGroup, UsageQuery, UsageSum } from '../../ports/run-records.ts';
+
+/** Sums of usage over runs that have records and over those that had. */
+export interface UsageTable {
+  sum(query: UsageQuery): UsageSum[];
+  /** Adds the ended runs up to that id to their days; called in the transaction that deletes them. */
+  rollUp(upTo: string): void;
+  forgetDaysBefore(day: number): void;
+}
+
+const dayMs = 86_400_000;
+
+const modelOf = `CASE WHEN asked <> '' THEN asked ELSE adapter || '/' || target END`;
+const sumsOfRuns = `
+  COUNT(*) AS runs, SUM(state = 'failed') AS failed, SUM(state = 'cancelled') AS cancelled,
+  COALESCE(SUM(prompt_tokens), 0) AS prompt_tokens, COALESCE(SUM(completion_tokens), 0) AS completion_tokens,
+  COALESCE(SUM(estimated), 0) AS estimated, SUM(prompt_tokens IS NULL) AS unmeasured`;
+const columns = [
+  'runs',
+  'failed',
+  'cancelled',
+  'prompt_tokens',
+  'completion_tokens',
+  'estimated',
+  'unmeasured',
+];
+
+const ofRuns: Readonly<Record<UsageGroup, string>> = { key: 'key_id', model: modelOf, node: 'node' };
+const ofDays: Readonly<Record<UsageGroup, string>> = { key: 'key_id', model: 'model', node: 'node' };
+
+export function createUsageTable(db: DatabaseSync): UsageTable {
+  const rollUp = db.prepare(`
+    INSERT INTO usage_days (day, key_id, model, node, ${columns.join(', ')})
+    SELECT created_at / ${dayMs}, key_id, ${modelOf}, node, ${sumsOfRuns}
+    FROM runs WHERE run_id <= ? AND ended_at IS NOT NULL GROUP BY 1, 2, 3, 4
+    ON CONFLICT DO UPDATE SET ${columns.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')}`);
+  const forget = db.prepare('DELETE FROM usage_days WHERE day < ?');
+
+  return {
+    sum({ group, sinceMs }) {
+      const sql = `
+        SELECT grouped, ${columns.map((column) => `SUM(${column}) AS ${column}`).join(', ')} FROM (
+          SELECT ${ofRuns[group]} AS grouped, ${sumsOfRuns}
+          FROM runs WHERE run_id >= ? AND ended_at IS NOT NULL GROUP BY 1
+          UNION ALL
+          SELECT ${ofDays[group]} AS grouped, ${columns.join(', ')} FROM usage_days WHERE day >= ?
+        ) GROUP BY grouped ORDER BY SUM(prompt_tokens) + SUM(completion_tokens) DESC, SUM(runs) DESC, grouped`;
+      // ids sort by creation
+      const from = sinceMs === 0 ? '' : formatRunId(sinceMs, new Uint8Array(10));
+      return db
+        .prepare(sql)
+        .all(from, Math.floor(sinceMs / dayMs))
+        .map(fromRow);
+    },
+    rollUp: (upTo) => void rollUp.run(upTo),
+    forgetDaysBefore: (day) => void forget.run(day),
+  };
+}
+
+function fromRow(row: Record<string, unknown>): UsageSum {
+  return {
+    group: String(row.grouped),
+    runs: Number(row.runs),
+    failed: Number(row.failed),
+    cancelled: Number(row.cancelled),
+    promptTokens: Number(row.prompt_tokens),
+    completionTokens: Number(row.completion_tokens),
+    estimated: Number(row.estimated),
+    unmeasured: Number(row.unmeasured),
+  };
+}
