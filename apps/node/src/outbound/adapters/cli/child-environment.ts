@@ -6,6 +6,9 @@ export const markVariable = 'IOP_RUN_MARK';
 /** What any program needs; taken from the Node's own environment where it is there. */
 const always = ['PATH', 'HOME', 'USER', 'LOGNAME', 'LANG', 'LC_ALL', 'TZ', 'TMPDIR'];
 
+/** What is set for a program is no secret, but who knows what somebody writes there. */
+const secretName = /token|secret|passw|key|credential|auth/i;
+
 /** What of `env_pass` this Node does not give away. */
 export function environmentProblems(profile: CliProfile, allowed: readonly string[]): string[] {
   const list = allowed.length === 0 ? 'none' : allowed.join(', ');
@@ -35,6 +38,7 @@ export function childEnvironment(
     variables[name] = value;
     secrets.push(value);
   }
+  for (const [name, value] of Object.entries(profile.env)) if (secretName.test(name)) secrets.push(value);
   Object.assign(variables, { TERM: 'dumb', NO_COLOR: '1' }, profile.env, { [markVariable]: mark });
   return { variables, secrets };
 }

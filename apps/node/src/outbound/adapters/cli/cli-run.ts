@@ -8,8 +8,9 @@ import { JsonlOutput } from './jsonl-output.ts';
 import { OutputReader } from './output-reader.ts';
 import type { RunProcesses } from './run-processes.ts';
 import { RunTimeouts } from './run-timeouts.ts';
+import type { SecretMask } from './secret-mask.ts';
 import type { Child } from './start-child.ts';
-import type { StderrTail } from './stderr-tail.ts';
+import { StderrTail } from './stderr-tail.ts';
 import { TextOutput } from './text-output.ts';
 
 export interface CliRunInit {
@@ -19,7 +20,8 @@ export interface CliRunInit {
   clock: Clock;
   child: Child;
   processes: RunProcesses;
-  stderr: StderrTail;
+  /** Over every message of the run. */
+  mask: SecretMask;
 }
 
 /** Why a run is over; see DESIGN.md. The first one counts. */
@@ -35,12 +37,14 @@ export class CliRun {
   readonly #reader: OutputReader;
   readonly #timeouts: RunTimeouts;
   readonly #drain: DrainWatch;
+  readonly #stderr: StderrTail;
   readonly #cause = Promise.withResolvers<Cause>();
   readonly #exited = Promise.withResolvers<void>();
   #exit: ChildExit | undefined;
 
   constructor(init: CliRunInit) {
     this.#init = init;
+    this.#stderr = new StderrTail(init.mask);
     this.#timeouts = this.#createTimeouts();
     this.#reader = this.#createReader();
     this.#drain = new DrainWatch({
@@ -100,7 +104,7 @@ export class CliRun {
   }
 
   #listen(): void {
-    const { child, stderr, processes } = this.#init;
+    const { child, processes } = this.#init;
     child.once('exit', (code, signal) => {
       this.#exit = { code, signal };
       processes.leaderEnded();
@@ -109,7 +113,7 @@ export class CliRun {
     });
     child.stderr.on('data', (chunk: Buffer) => {
       this.#timeouts.progress();
-      stderr.push(chunk);
+      this.#stderr.push(chunk);
     });
     child.stderr.on('error', () => {});
     child.stderr.on('close', () => this.#drain.stderrClosed());
@@ -134,23 +138,27 @@ export class CliRun {
   }
 
   #endOf(cause: Cause, rest: RunFailure | undefined): RunEnd {
-    const { signal, profile, stderr } = this.#init;
+    const { signal, profile } = this.#init;
     if (cause.kind === 'cancelled') return { kind: 'cancelled', by: cancelCauseOf(signal) };
     if (cause.kind === 'answered') return { kind: 'completed', finish: 'stop' };
     if (cause.kind === 'failed') return failedEnd(cause.failure);
     const exit = this.#exit ?? { code: null, signal: null };
     const { hasOutput } = this.#reader;
-    const end = verdictOf(profile, { exit, hasOutput, stderr: stderr.text() });
+    const end = verdictOf(profile, { exit, hasOutput, stderr: this.#stderr.text() });
     // How the program ended says more than the line that it did not finish.
     return rest !== undefined && end.kind === 'completed' ? failedEnd(rest) : end;
   }
 
   #masked(end: RunEnd): RunEnd {
     if (end.kind !== 'failed') return end;
-    const message = this.#init.stderr.mask(end.failure.message);
+    const masked = this.#init.mask.mask(end.failure.message);
+    // Not before it was masked: half a value would not be found.
+    const message = masked.length <= maxMessage ? masked : `${masked.slice(0, maxMessage)}…`;
     return { ...end, failure: { ...end.failure, message } };
   }
 }
+
+const maxMessage = 4_096;
 
 function createOutput(profile: CliProfile): ChildOutput {
   return profile.output === 'jsonl' ? new JsonlOutput(profile) : new TextOutput(profile.program);

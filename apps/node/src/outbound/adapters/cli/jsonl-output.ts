@@ -61,8 +61,8 @@ export class JsonlOutput implements ChildOutput {
       // told below
     }
     if (this.#profile.other_lines === 'skip') return undefined;
-    const start = JSON.stringify(Buffer.from(line.subarray(0, 200)).toString('latin1'));
-    const message = `${this.#profile.program} put out a line that is not a JSON object: ${start}`;
+    const said = JSON.stringify(Buffer.from(line).toString('utf8'));
+    const message = `${this.#profile.program} put out a line that is not a JSON object: ${said}`;
     return { failure: cliFailure('unavailable', 'cli.output-invalid', message) };
   }
 
@@ -71,7 +71,7 @@ export class JsonlOutput implements ChildOutput {
     if (fail === undefined || !matches(object, fail)) return undefined;
     const said = path === undefined ? undefined : valueAt(object, path);
     const words = typeof said === 'string' ? said : JSON.stringify(said ?? object);
-    return cliFailure('unavailable', 'cli.reported', `${program} reports: ${words.slice(0, 2000)}`);
+    return cliFailure('unavailable', 'cli.reported', `${program} reports: ${words}`);
   }
 
   #count(object: object): void {

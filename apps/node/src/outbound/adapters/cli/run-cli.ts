@@ -7,8 +7,8 @@ import { failedEnd } from './exit-verdict.ts';
 import type { OrphanLedger } from './orphan-ledger.ts';
 import type { Place } from './program-guard.ts';
 import { RunProcesses } from './run-processes.ts';
+import { SecretMask } from './secret-mask.ts';
 import { notStarted, startChild } from './start-child.ts';
-import { StderrTail } from './stderr-tail.ts';
 
 export interface CliDeps {
   clock: Clock;
@@ -47,6 +47,7 @@ export async function runCli(call: CliCall, deps: CliDeps): Promise<RunEnd> {
   }
   processes.started(started.pid);
   const { child } = started;
-  const stderr = new StderrTail(secrets);
-  return await new CliRun({ profile, sink, signal, clock: deps.clock, child, processes, stderr }).run();
+  const mask = new SecretMask(secrets);
+  const { clock } = deps;
+  return await new CliRun({ profile, sink, signal, clock, child, processes, mask }).run();
 }

@@ -1,15 +1,16 @@
+import type { SecretMask } from './secret-mask.ts';
+
 const maxBytes = 8 * 1024;
-const shownBytes = 2 * 1024;
+const shownLength = 2 * 1024;
 
 /** The last of what a program said on stderr, without the values that must not be told. */
 export class StderrTail {
-  readonly #secrets: readonly string[];
+  readonly #mask: SecretMask;
   #tail = Buffer.alloc(0);
   #isCut = false;
 
-  /** @param secrets values that were passed to the child; short ones are no secrets and are left alone */
-  constructor(secrets: readonly string[]) {
-    this.#secrets = secrets.filter((secret) => secret.length >= 6).sort((a, b) => b.length - a.length);
+  constructor(mask: SecretMask) {
+    this.#mask = mask;
   }
 
   push(chunk: Uint8Array): void {
@@ -18,19 +19,12 @@ export class StderrTail {
     this.#tail = Buffer.from(all.subarray(-maxBytes));
   }
 
-  /** Trimmed, at most 2 KiB; masked before it is cut, so that no half of a secret stays. */
+  /** Trimmed and short; masked before it is cut, so that no half of a value stays. */
   text(): string {
-    const masked = this.mask(this.#tail.toString('utf8'));
-    // Where the tail was cut it may begin with the end of a secret.
-    const known = this.#isCut ? masked.slice(this.#secrets[0]?.length ?? 0) : masked;
-    const whole = stripControls(known).trim();
-    return whole.length <= shownBytes ? whole : `…${whole.slice(-shownBytes)}`;
-  }
-
-  mask(text: string): string {
-    let masked = text;
-    for (const secret of this.#secrets) masked = masked.replaceAll(secret, '***');
-    return masked;
+    const text = stripControls(this.#tail.toString('utf8'));
+    const masked = this.#isCut ? this.#mask.maskCut(text.replace(/^\uFFFD+/, '')) : this.#mask.mask(text);
+    const whole = masked.trim();
+    return whole.length <= shownLength ? whole : `…${whole.slice(-shownLength)}`;
   }
 }
 
