@@ -89,6 +89,10 @@ test('a run that waits for its key fails when the time of the queue is over', as
   const waiter = start();
   clock.advance(500);
   assert.equal(codeOf(waiter.end), 'queue.timeout');
+  assert.match(
+    waiter.end?.kind === 'failed' ? waiter.end.failure.message : '',
+    /the API key key\w+ had as many runs/,
+  );
 });
 
 test('E17: a run that waits for its key holds up nobody else who wants the same', async () => {
