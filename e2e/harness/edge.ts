@@ -13,7 +13,7 @@ export const edgeMain = join(import.meta.dirname, '../../apps/edge/src/main.ts')
 /** What may stand in `edge.yaml` besides name, state directory and ports. */
 export interface EdgeConfig {
   adapters?: readonly AdapterConfig[];
-  models?: readonly { name: string; adapter: string; target: string; concurrency?: number }[];
+  models?: readonly ({ name: string } & Record<string, unknown>)[];
   limits?: Record<string, string | number>;
   http?: Record<string, unknown>;
   wire?: { tls?: boolean; host?: string };

@@ -58,7 +58,8 @@ const commands: Record<string, CommandSpec> = {
     load: () => import('./commands/run.ts'),
   },
   runs: {
-    summary: 'Lists runs, the newest first.',
+    summary: 'Lists runs, the newest first; or shows one.',
+    args: ['[run]'],
     options: {
       limit: { flag: '--limit <n>', summary: 'how many', default: '50' },
       state: { flag: '--state <states>', summary: 'only these, with commas: queued,running,failed …' },
@@ -79,16 +80,44 @@ const commands: Record<string, CommandSpec> = {
     load: () => import('./commands/nodes.ts'),
   },
   targets: {
-    summary: 'Lists what can be run, and where.',
+    summary: 'Lists what can be run, where, and what it can do.',
     options: { json, ...connection },
+    help:
+      'NODES: state if not ready, running+waiting in the upstream. ALIASES: fast#2 is the second choice of fast, x3 its weight.\n' +
+      'CAN: * was shown by a run, ! does not work.',
     load: () => import('./commands/targets.ts'),
   },
   keys: {
-    summary: 'Lists, creates and revokes API keys.',
+    summary: 'Lists, creates, limits and revokes API keys.',
     args: ['[action]', '[value]'],
-    options: { json, ...connection },
-    help: 'Examples:\n  iop keys\n  iop keys create "laptop of Kim"\n  iop keys revoke a1b2c3d4',
+    options: {
+      targets: {
+        flag: '--targets <names>',
+        summary: 'what it may use, with commas: names, adapter/name, with * for any text; all: everything',
+      },
+      concurrency: { flag: '--concurrency <n>', summary: 'runs at once; none: no limit' },
+      rate: { flag: '--rate <n/unit>', summary: 'runs a second, minute, hour or day: 60/m; none: no limit' },
+      burst: { flag: '--burst <n>', summary: 'how many of them may come at once (default: all of the rate)' },
+      expires: { flag: '--expires <when>', summary: 'in 12h, 30d, 2w, on 2027-01-31, or never' },
+      name: { flag: '--name <name>', summary: 'with set: another name' },
+      json,
+      ...connection,
+    },
+    help:
+      'Examples:\n  iop keys\n  iop keys create "laptop of Kim" --targets qwen,gpu/* --concurrency 4 --rate 60/m --expires 30d\n' +
+      '  iop keys set a1b2c3d4 --rate none\n  iop keys revoke a1b2c3d4',
     load: () => import('./commands/keys.ts'),
+  },
+  usage: {
+    summary: 'Sums up runs and their tokens.',
+    options: {
+      since: { flag: '--since <when>', summary: 'runs since 7d ago, or 2027-01-31; all', default: 'all' },
+      by: { flag: '--by <what>', summary: 'key, model or node', default: 'key' },
+      json,
+      ...connection,
+    },
+    help: '~ marks sums with tokens that were estimated, because the upstream did not say.',
+    load: () => import('./commands/usage.ts'),
   },
 };
 

@@ -1,30 +1,21 @@
 import type { RunState } from '@iop/domain';
 import {
   CancelRunRequestSchema,
-  CreateKeyRequestSchema,
   create,
   fromWireRunState,
-  ListKeysRequestSchema,
   ListNodesRequestSchema,
   ListRunsRequestSchema,
   ListTargetsRequestSchema,
-  RevokeKeyRequestSchema,
   RunClass,
   StartRunRequestSchema,
   toWireRunState,
 } from '@iop/wire';
+import { createKeyRequests, type KeyRequests } from './key-requests.ts';
 import type { OperatorRequests } from './requests.ts';
 import { type RunOrder, type StartedRun, UpdateQueue } from './started-run.ts';
-import {
-  type KeyView,
-  type NodeView,
-  type RunView,
-  type TargetView,
-  toKeyView,
-  toNodeView,
-  toRunView,
-  toTargetView,
-} from './views.ts';
+import { type TargetView, toTargetView } from './target-view.ts';
+import { toUsageRequest, toUsageView, type UsageFilter, type UsageView } from './usage-view.ts';
+import { type NodeView, type RunView, toNodeView, toRunView } from './views.ts';
 
 export interface RunFilter {
   /** Newest first; at most 1000; undefined: 50. */
@@ -38,19 +29,18 @@ export interface RunFilter {
  * What an operator can ask of an Edge. Everything throws `IopError`: what the Edge refused with, or
  * `unavailable` when the link is lost.
  */
-export interface OperatorClient {
+export interface OperatorClient extends KeyRequests {
   /** Of the Edge, for people. */
   readonly edge: string;
   listNodes(): Promise<NodeView[]>;
   listTargets(): Promise<TargetView[]>;
   listRuns(filter?: RunFilter): Promise<RunView[]>;
+  findRun(runId: string): Promise<RunView>;
+  /** Most tokens first. */
+  usage(filter?: UsageFilter): Promise<UsageView[]>;
   /** Gives its state when the cancel was taken; `stopping` until the work has stopped. */
   cancelRun(runId: string): Promise<RunState>;
   startRun(order: RunOrder): Promise<StartedRun>;
-  /** `secret` is shown this once. */
-  createKey(name: string): Promise<{ key: KeyView; secret: string }>;
-  listKeys(): Promise<KeyView[]>;
-  revokeKey(id: string): Promise<KeyView>;
   /** Says Goodbye; runs that were started here and still go on are cancelled by the Edge. */
   close(): void;
   [Symbol.dispose](): void;
@@ -61,7 +51,7 @@ export function createOperatorClient(requests: OperatorRequests, edge: string): 
   return {
     edge,
     ...createLists(requests),
-    ...createKeys(requests),
+    ...createKeyRequests(requests),
     cancelRun: (runId) => cancelRun(requests, runId),
     startRun: (order) => startRun(requests, order),
     close,
@@ -71,7 +61,7 @@ export function createOperatorClient(requests: OperatorRequests, edge: string): 
 
 function createLists(
   requests: OperatorRequests,
-): Pick<OperatorClient, 'listNodes' | 'listTargets' | 'listRuns'> {
+): Pick<OperatorClient, 'listNodes' | 'listTargets' | 'listRuns' | 'findRun' | 'usage'> {
   return {
     async listNodes() {
       const request = { case: 'listNodes', value: create(ListNodesRequestSchema) } as const;
@@ -85,25 +75,15 @@ function createLists(
       const value = create(ListRunsRequestSchema, { limit, states: states.map(toWireRunState), before });
       return (await requests.ask({ case: 'listRuns', value }, 'listRuns')).runs.map(toRunView);
     },
-  };
-}
-
-function createKeys(
-  requests: OperatorRequests,
-): Pick<OperatorClient, 'createKey' | 'listKeys' | 'revokeKey'> {
-  return {
-    async createKey(name) {
-      const value = create(CreateKeyRequestSchema, { name });
-      const answer = await requests.ask({ case: 'createKey', value }, 'createKey');
-      return { key: toKeyView(required(answer.key)), secret: answer.secret };
+    async findRun(runId) {
+      const value = create(ListRunsRequestSchema, { runId });
+      const [run] = (await requests.ask({ case: 'listRuns', value }, 'listRuns')).runs;
+      if (run?.runId !== runId) throw new TypeError(`the Edge answered without the run ${runId}`);
+      return toRunView(run);
     },
-    async listKeys() {
-      const request = { case: 'listKeys', value: create(ListKeysRequestSchema) } as const;
-      return (await requests.ask(request, 'listKeys')).keys.map(toKeyView);
-    },
-    async revokeKey(id) {
-      const value = create(RevokeKeyRequestSchema, { id });
-      return toKeyView(required((await requests.ask({ case: 'revokeKey', value }, 'revokeKey')).key));
+    async usage(filter = {}) {
+      const request = { case: 'usage', value: toUsageRequest(filter) } as const;
+      return (await requests.ask(request, 'usage')).rows.map(toUsageView);
     },
   };
 }
@@ -142,10 +122,4 @@ function toStartRequest(order: RunOrder) {
     runClass: RunClass.ATTACHED,
     deadlineMs: order.deadlineMs ?? 0,
   });
-}
-
-/** A message inside an answer is optional on the wire only. */
-function required<T>(value: T | undefined): T {
-  if (value === undefined) throw new TypeError('the Edge answered without the key itself');
-  return value;
 }

@@ -1,12 +1,6 @@
 import type { RunEnd, RunState } from '@iop/domain';
-import {
-  fromEndEvent,
-  fromWireRunState,
-  type KeyInfo,
-  type NodeInfo,
-  type RunInfo,
-  type TargetInfo,
-} from '@iop/wire';
+import { fromEndEvent, fromWireRunState, type NodeInfo, type RunInfo } from '@iop/wire';
+import { type LoadView, toLoadView } from './target-view.ts';
 
 /** A Node as its Edge sees it. */
 export interface NodeView {
@@ -32,16 +26,10 @@ export interface AdapterView {
   healthy: boolean;
   detail: string;
   targets: readonly string[];
-}
-
-export interface TargetView {
-  /** As at the OpenAI door. */
-  name: string;
-  adapter: string;
-  target: string;
-  nodes: readonly string[];
-  running: number;
-  queued: number;
+  /** Undefined: its upstream does not say. */
+  load: LoadView | undefined;
+  /** Why it is given no runs for now; empty: nothing is wrong. */
+  breaker: string;
 }
 
 export interface RunView {
@@ -54,19 +42,14 @@ export interface RunView {
   model: string;
   node: string;
   attempts: number;
+  /** Why it went to that Node. */
+  route: string;
   keyId: string;
   createdAtMs: number | undefined;
   startedAtMs: number | undefined;
   endedAtMs: number | undefined;
   /** Undefined: it goes on. */
   end: RunEnd | undefined;
-}
-
-export interface KeyView {
-  id: string;
-  name: string;
-  createdAtMs: number | undefined;
-  revoked: boolean;
 }
 
 export function toNodeView(info: NodeInfo): NodeView {
@@ -78,12 +61,14 @@ export function toNodeView(info: NodeInfo): NodeView {
     address,
     build,
     running,
-    adapters: info.adapters.map(({ name: adapter, kind, healthy, detail: why, targets }) => ({
+    adapters: info.adapters.map(({ name: adapter, kind, healthy, detail: why, targets, load, breaker }) => ({
       name: adapter,
       kind,
       healthy,
       detail: why,
       targets: [...targets],
+      load: toLoadView(load),
+      breaker,
     })),
     lastSeenMs: fromTime(info.lastSeen),
     labels: { ...info.labels },
@@ -91,13 +76,8 @@ export function toNodeView(info: NodeInfo): NodeView {
   };
 }
 
-export function toTargetView(info: TargetInfo): TargetView {
-  const { name, adapter, target, nodes, running, queued } = info;
-  return { name, adapter, target, nodes: [...nodes], running, queued };
-}
-
 export function toRunView(info: RunInfo): RunView {
-  const { runId, door, adapter, target, model, node, attempts, keyId } = info;
+  const { runId, door, adapter, target, model, node, attempts, route, keyId } = info;
   return {
     runId,
     state: fromWireRunState(info.state),
@@ -107,6 +87,7 @@ export function toRunView(info: RunInfo): RunView {
     model,
     node,
     attempts,
+    route,
     keyId,
     createdAtMs: fromTime(info.createdAt),
     startedAtMs: fromTime(info.startedAt),
@@ -115,11 +96,7 @@ export function toRunView(info: RunInfo): RunView {
   };
 }
 
-export function toKeyView(info: KeyInfo): KeyView {
-  return { id: info.id, name: info.name, createdAtMs: fromTime(info.createdAt), revoked: info.revoked };
-}
-
 /** The wire writes times as decimal text, because its integers have 32 bits. */
-function fromTime(text: string): number | undefined {
+export function fromTime(text: string): number | undefined {
   return /^\d+$/.test(text) ? Number(text) : undefined;
 }

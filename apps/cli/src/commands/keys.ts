@@ -1,15 +1,17 @@
-import type { KeyView, OperatorClient } from '@iop/client';
+import { type KeyView, noLimits, type OperatorClient } from '@iop/client';
 import { IopError } from '@iop/domain';
 import type { CommandContext } from '@iop/shell/program';
 import { withOperator } from '../connection/with-operator.ts';
+import { textOption } from '../output/options.ts';
 import { printJson } from '../output/print-json.ts';
 import { formatTable, orDash } from '../output/table.ts';
-import { formatAge } from '../output/time.ts';
+import { formatAge, formatLength } from '../output/time.ts';
+import { changePolicy, limitCells, namesLimit } from './key-policy.ts';
 
 export async function run(context: CommandContext): Promise<void> {
   const [action = 'list', value = ''] = context.args;
   const act = actions[action];
-  if (act === undefined) throw usage(`keys: ${action} is not known; use create NAME or revoke ID`);
+  if (act === undefined) throw usage(`keys: ${action} is not known; use create NAME, set ID or revoke ID`);
   if (act.needs !== undefined && value === '') throw usage(`keys ${action} needs ${act.needs}`);
   await withOperator(context, (client) => act.run(client, value, context));
 }
@@ -31,10 +33,23 @@ const actions: Readonly<Record<string, Action>> = {
   create: {
     needs: 'a name, for people: iop keys create "laptop of Kim"',
     async run(client, name, { options, stdout, stderr }) {
-      const { key, secret } = await client.createKey(name);
+      const policy = namesLimit(options) ? changePolicy(noLimits, options, Date.now()) : undefined;
+      const { key, secret } = await client.createKey(name, policy);
       if (options.json === true) return printJson(stdout, { key, secret });
       stdout.write(`${secret}\n`);
       stderr.write(`This is the only time that the key ${key.id} (${key.name}) is shown.\n`);
+    },
+  },
+  set: {
+    needs: 'the id of a key, as `iop keys` lists it',
+    async run(client, id, { options, stdout }) {
+      const name = textOption(options.name);
+      if (!namesLimit(options) && name === undefined) throw usage(nothingToSet);
+      const before = (await client.listKeys()).find((key) => key.id === id);
+      if (before === undefined) throw unknownKey(id);
+      const key = await client.setKey(id, changePolicy(before.policy, options, Date.now()), name);
+      if (options.json === true) return printJson(stdout, { key });
+      stdout.write(formatKeys([key], Date.now()));
     },
   },
   revoke: {
@@ -52,10 +67,33 @@ export function formatKeys(keys: readonly KeyView[], nowMs: number): string {
   const rows = keys.map((key) => [
     key.id,
     orDash(key.name),
-    key.revoked ? 'revoked' : 'valid',
+    stateOf(key),
     formatAge(key.createdAtMs, nowMs),
+    ...limitCells(key.policy),
+    expiryWords(key, nowMs),
+    String(key.running),
   ]);
-  return formatTable(['id', 'name', 'state', 'created'], rows);
+  const limits = ['targets', 'concurrency', 'rate', 'expires'];
+  return formatTable(['id', 'name', 'state', 'created', ...limits, 'running'], rows);
+}
+
+function stateOf({ revoked, expired }: KeyView): string {
+  if (revoked) return 'revoked';
+  return expired ? 'expired' : 'valid';
+}
+
+function expiryWords({ policy, expired }: KeyView, nowMs: number): string {
+  const { expiresAtMs } = policy;
+  if (expiresAtMs === undefined) return 'never';
+  return expired ? formatAge(expiresAtMs, nowMs) : `in ${formatLength(expiresAtMs - nowMs)}`;
+}
+
+const nothingToSet =
+  'keys set needs what to change: --targets, --concurrency, --rate, --burst, --expires or --name';
+
+function unknownKey(id: string): IopError {
+  const message = `no key ${id} is known to this Edge; \`iop keys\` lists them`;
+  return new IopError({ kind: 'not-found', code: 'key.unknown', message });
 }
 
 function usage(message: string): IopError {

@@ -10,12 +10,46 @@ import { formatTable, orDash } from '../output/table.ts';
 import { formatAge, formatLength } from '../output/time.ts';
 
 export async function run(context: CommandContext): Promise<void> {
+  const [runId] = context.args;
+  if (runId !== undefined) return showRun(context, runId);
   const { options, stdout } = context;
   const limit = numberOption(options.limit, '--limit', [1, 1_000]);
   const states = parseStates(textOption(options.state));
   const runs = await withOperator(context, (client) => client.listRuns({ limit, states }));
   if (options.json === true) return printJson(stdout, { runs });
   stdout.write(runs.length === 0 ? emptyWords(states) : formatRuns(runs, Date.now()));
+}
+
+async function showRun(context: CommandContext, runId: string): Promise<void> {
+  const view = await withOperator(context, (client) => client.findRun(runId));
+  if (context.options.json === true) return printJson(context.stdout, { run: view });
+  context.stdout.write(formatRun(view, Date.now()));
+}
+
+/** Everything about one run, a line each. */
+export function formatRun(view: RunView, nowMs: number): string {
+  const lines: readonly (readonly [string, string])[] = [
+    ['run', view.runId],
+    ['state', view.state],
+    ['asked for', orDash(view.model)],
+    ['target', `${view.adapter}/${view.target}`],
+    ['node', orDash(view.node)],
+    ['why there', orDash(view.route)],
+    ['attempts', String(view.attempts)],
+    ['door', view.door],
+    ['key', orDash(view.keyId)],
+    ['created', formatAge(view.createdAtMs, nowMs)],
+    ['took', tookWords(view, nowMs)],
+    ['tokens', usageWords(view)],
+    ['end', orDash(endWords(view.end))],
+  ];
+  return `${lines.map(([title, value]) => `${title.padEnd(10)}  ${value}`).join('\n')}\n`;
+}
+
+function usageWords({ end }: RunView): string {
+  if (end?.usage === undefined) return '-';
+  const { promptTokens, completionTokens, estimated } = end.usage;
+  return `${promptTokens} prompt, ${completionTokens} completion${estimated ? ' (estimated)' : ''}`;
 }
 
 function emptyWords(states: readonly RunState[]): string {

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import type { TargetView } from '@iop/client';
 import { assertNotPart } from './part-command.ts';
 import { planUp } from './plan.ts';
 import { formatWelcome } from './welcome-words.ts';
@@ -28,11 +29,24 @@ test('the usual local ports are offered, but never our own', () => {
   assert.deepEqual(ports(7920).includes('local-8000'), false);
 });
 
+const echo: TargetView = {
+  name: 'echo',
+  adapter: 'mock',
+  target: 'echo',
+  nodes: ['local'],
+  running: 0,
+  queued: 0,
+  contextLength: 0,
+  facts: [],
+  places: [],
+  aliases: [],
+};
+
 test('the welcome holds the facts and three examples that work as they stand', () => {
   const words = formatWelcome({
     plan: planUp('/home/kim/my state', 7400),
     apiKey: 'iop_a_b',
-    targets: [{ name: 'echo', adapter: 'mock', target: 'echo', nodes: ['local'], running: 0, queued: 0 }],
+    targets: [echo],
     iop: '/home/kim/iop/bin/iop',
     isDefaultStateDir: false,
   });

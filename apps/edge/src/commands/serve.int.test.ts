@@ -87,7 +87,24 @@ test('a wrong edge.yaml is refused with file, line, key and what was expected', 
     check(`${head}models: [{ name: m, adapter: gone, target: t }]\n`),
     /models\[0\]\.adapter.*name of an adapter/s,
   );
-  assert.match(check(`${head}models: [{ name: m }]\n`), /adapter and target beside it, or fallback/);
+  assert.match(
+    check(`${head}models: [{ name: m }]\n`),
+    /adapter and target beside it, or fallback, or routes/,
+  );
+  const alias = (model: string) => check(`${head}adapters: [{ name: a, kind: mock }]\nmodels: [${model}]\n`);
+  assert.match(
+    alias('{ name: m, fallback: [a/x], routes: [{ name: a/x }] }'),
+    /models\[0\]\.routes|models\[0\]\.fallback/,
+  );
+  assert.match(alias('{ name: m, routes: [{ name: a/x, weight: 0 }] }'), /routes\[0\]\.weight/);
+  assert.match(
+    alias('{ name: m, routes: [{ name: n }] }, { name: n, fallback: [a/x] }'),
+    /n is an alias itself/,
+  );
+  assert.match(
+    alias('{ name: m, routes: [{ name: a/x }, { name: a/x, tier: 2 }] }'),
+    /expected each name once/,
+  );
   assert.match(check(`${head}http: { host: 0.0.0.0, auth: none }\n`), /loopback only/);
   assert.match(check(`${head}wire: { host: 0.0.0.0, tls: false }\n`), /loopback only/);
   assert.match(check(`${head}http: { tls: { cert: /nowhere/c.pem, key: /nowhere/k.pem } }\n`), /cannot read/);

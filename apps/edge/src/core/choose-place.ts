@@ -153,10 +153,11 @@ function pickOf(
 
 const leastBusyOf: string[] = [];
 
-function whyOf({ spoken, free }: Scan, { select }: Demand): string {
+function whyOf({ spoken, blocked, free }: Scan, { select }: Demand): string {
   if (select.kind === 'target' && select.node !== undefined) return 'Node asked for';
-  if (spoken === 1) return 'only candidate';
-  if (free === 1) return `only one free of ${spoken}`;
+  const candidates = spoken - blocked;
+  if (candidates === 1) return 'only candidate';
+  if (free === 1) return `only one free of ${candidates}`;
   leastBusyOf[free] ??= `least busy of ${free}`;
   return leastBusyOf[free];
 }

@@ -21,10 +21,25 @@ export function stopUnconfirmed(node: string, details: { by: string; waitedMs: n
   };
 }
 
-export function queueTimeout(asked: string, waitedMs: number): RunFailure {
+export interface WaitedInVain {
+  asked: string;
+  waitedMs: number;
+  retryAfterMs: number;
+}
+
+export function queueTimeout({ asked, ...details }: WaitedInVain): RunFailure {
+  const { waitedMs } = details;
   return failure('exhausted', 'queue.timeout', {
     message: `no place for ${asked} became free within ${waitedMs} ms; ask later or raise its concurrency`,
-    details: { asked, waitedMs },
+    details: { asked, ...details },
+  });
+}
+
+export function keyTimeout(keyId: string, { asked, ...details }: WaitedInVain): RunFailure {
+  const { waitedMs } = details;
+  return failure('exhausted', 'queue.timeout', {
+    message: `the API key ${keyId} had as many runs as it may for ${waitedMs} ms; ask later or raise its concurrency`,
+    details: { asked, keyId, ...details },
   });
 }
 

@@ -38,14 +38,14 @@ function invalid(message: string): IopError {
 /** `60 runs a minute`. */
 export function formatRate({ runs, perMs }: KeyRate): string {
   const unit = units.find(([ms]) => ms === perMs)?.[1];
-  return `${runs} runs ${unit === undefined ? `in ${perMs / 1000} s` : `a ${unit}`}`;
+  return `${runs} runs ${unit ?? `in ${perMs / 1000} s`}`;
 }
 
 const units: readonly (readonly [number, string])[] = [
-  [1000, 'second'],
-  [60_000, 'minute'],
-  [3_600_000, 'hour'],
-  [86_400_000, 'day'],
+  [1000, 'a second'],
+  [60_000, 'a minute'],
+  [3_600_000, 'an hour'],
+  [86_400_000, 'a day'],
 ];
 
 /** Nothing of it limits anything. */

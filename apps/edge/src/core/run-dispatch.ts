@@ -1,7 +1,7 @@
 import { IopError, type RunFailure } from '@iop/domain';
 import { Attempt } from './attempt.ts';
 import type { Pick } from './choose-place.ts';
-import { queueTimeout } from './failures.ts';
+import { keyTimeout, queueTimeout } from './failures.ts';
 import { holdKey } from './key-hold.ts';
 import { beginTrial, endTrial } from './place-health.ts';
 import type { Place } from './places.ts';
@@ -84,8 +84,14 @@ export function waitForPlace(
 ): void {
   joinLine(ctx, run);
   run.cancelWait = ctx.clock.after(wait.waitMs, () => {
-    failRun(ctx, run, wait.onTimeout ?? queueTimeout(run.asked, wait.waitMs));
+    failRun(ctx, run, wait.onTimeout ?? waitedInVain(ctx, run, wait.waitMs));
   });
+}
+
+function waitedInVain({ pace }: RunContext, { asked, key, holdsKey }: Run, waitedMs: number): RunFailure {
+  const waited = { asked, waitedMs, retryAfterMs: pace.retryAfterMs(0, 1) };
+  if (key === undefined || holdsKey || key.hasRoom()) return queueTimeout(waited);
+  return keyTimeout(key.id, waited);
 }
 
 export function joinLine(ctx: RunContext, run: Run): void {

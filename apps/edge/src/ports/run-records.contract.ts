@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { formatRunId } from '@iop/domain';
 import type { RunRecord, RunRecords } from './run-records.ts';
 
 export interface RunRecordsHarness extends AsyncDisposable {
@@ -30,6 +31,10 @@ export function endedRecord(over: Partial<RunRecord> = {}): RunRecord {
   const usage = { promptTokens: 3, completionTokens: 4, estimated: false };
   const end = { kind: 'completed', finish: 'stop', usage } as const;
   return recordOf({ state: 'completed', startedAtMs: 5, endedAtMs: 6, end, ...over });
+}
+
+function idAt(timeMs: number, salt: number): string {
+  return formatRunId(timeMs, new Uint8Array(10).fill(salt));
 }
 
 const all = { limit: 1000, states: [], before: undefined };
@@ -82,6 +87,68 @@ export function runRecordsContract(name: string, setUp: () => Promise<RunRecords
       assert.deepEqual(await ids({ limit: 2, states: ['completed'] }), ['run_59', 'run_57']);
       assert.deepEqual(await ids({ limit: 2, before: 'run_12' }), ['run_11', 'run_10']);
       assert.equal((await ids({ states: ['completed', 'starting'] })).length, 50);
+    });
+
+    test('usage is summed over ended runs, by key, model and node, since a moment', async () => {
+      await using harness = await setUp();
+      const { records } = harness;
+      const startMs = 1_764_000_000_000;
+      const usage = (promptTokens: number, estimated = false) => ({
+        promptTokens,
+        completionTokens: 2,
+        estimated,
+      });
+      const save = (at: number, over: Partial<RunRecord>) =>
+        records.save(endedRecord({ runId: idAt(startMs + at, at), createdAtMs: startMs + at, ...over }));
+      save(1, { end: { kind: 'completed', finish: 'stop', usage: usage(10) } });
+      save(2, {
+        end: { kind: 'cancelled', by: 'caller', usage: usage(1, true) },
+        state: 'cancelled',
+        node: 'gpu-2',
+      });
+      save(3, {
+        end: { kind: 'cancelled', by: 'caller' },
+        state: 'cancelled',
+        keyId: 'other',
+        asked: '',
+        node: '',
+      });
+      records.save(recordOf({ runId: idAt(startMs + 4, 4), createdAtMs: startMs + 4 }));
+      const none = {
+        failed: 0,
+        cancelled: 0,
+        promptTokens: 0,
+        completionTokens: 0,
+        estimated: 0,
+        unmeasured: 0,
+      };
+      const byKey = {
+        ...none,
+        group: 'key',
+        runs: 2,
+        cancelled: 1,
+        promptTokens: 11,
+        completionTokens: 4,
+        estimated: 1,
+      };
+      const other = { ...none, group: 'other', runs: 1, cancelled: 1, unmeasured: 1 };
+      assert.deepEqual(await records.usage({ group: 'key', sinceMs: 0 }), [byKey, other]);
+      const groups = async (group: 'model' | 'node', sinceMs = 0) =>
+        (await records.usage({ group, sinceMs })).map((sum) => [sum.group, sum.runs]);
+      assert.deepEqual(await groups('model'), [
+        ['qwen', 2],
+        ['vllm/Qwen/Qwen3-8B', 1],
+      ]);
+      assert.deepEqual(await groups('node'), [
+        ['gpu-1', 1],
+        ['gpu-2', 1],
+        ['', 1],
+      ]);
+      assert.deepEqual(await groups('model', startMs + 2), [
+        ['qwen', 1],
+        ['vllm/Qwen/Qwen3-8B', 1],
+      ]);
+      assert.deepEqual(await groups('model', startMs + 5), []);
     });
 
     test('flush resolves when all is written, also when nothing was saved', async () => {

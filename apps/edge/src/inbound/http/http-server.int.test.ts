@@ -114,6 +114,14 @@ test('keys come as Bearer, api-key or x-api-key; everything else is 401 with a h
   }
 });
 
+test('an expired key is refused with 401 in words of its own', async () => {
+  await using lab = await openHttpLab();
+  lab.edge.keyCheck = { kind: 'expired', keyId: 'aaaaaaaa', expiresAtMs: Date.UTC(2026, 0, 31) };
+  const response = await lab.get('/v1/models');
+  assert.equal(response.status, 401);
+  assert.match((await errorOf(response)).message, /\(aaaaaaaa\) expired on 2026-01-31T00:00:00.000Z/);
+});
+
 test('a store that cannot be asked is 503, never 401', async () => {
   await using lab = await openHttpLab();
   lab.edge.keyCheck = { kind: 'unavailable', detail: 'the store is being opened' };

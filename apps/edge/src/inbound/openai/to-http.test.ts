@@ -155,11 +155,25 @@ test('a request that could not start is refused by its reason', () => {
   const full = startToRefusal({ kind: 'queue-full', asked: 'q', limit: 256, retryAfterMs: 300 });
   assert.deepEqual([full.status, full.code, full.retryAfterMs], [429, 'rate_limit_exceeded', 300]);
 
+  const keyId = 'aaaaaaaa';
+  const rate = startToRefusal({ kind: 'key-rate', keyId, limit: '60 runs a minute', retryAfterMs: 900 });
+  assert.deepEqual([rate.status, rate.code, rate.retryAfterMs], [429, 'rate_limit_exceeded', 900]);
+  assert.match(rate.message, /\(aaaaaaaa\) may start 60 runs a minute/);
+  const busy = startToRefusal({ kind: 'key-busy', keyId, limit: 4, retryAfterMs: 1000 });
+  assert.deepEqual([busy.status, busy.code, busy.retryAfterMs], [429, 'rate_limit_exceeded', 1000]);
+  const forbidden = startToRefusal({ kind: 'forbidden-target', keyId, asked: 'q' });
+  assert.deepEqual([forbidden.status, forbidden.code, forbidden.param], [403, 'model_not_allowed', 'model']);
+
   const dialect = startToRefusal({ kind: 'unsupported-dialect', asked: 'q', dialect: 'openai.chat' });
   assert.deepEqual([dialect.status, dialect.param], [400, 'model']);
 
   const stopping = startToRefusal({ kind: 'stopping' });
   assert.deepEqual([stopping.status, stopping.close], [503, true]);
+});
+
+test('a failure of the Edge that knows when to ask again says so', () => {
+  const refusal = failed({ kind: 'exhausted', code: 'queue.timeout', details: { retryAfterMs: 7000 } });
+  assert.deepEqual([refusal.status, refusal.retryAfterMs], [429, 7000]);
 });
 
 test('a name of any length is quoted in bounds', () => {

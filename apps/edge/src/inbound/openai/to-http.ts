@@ -82,7 +82,11 @@ function failureToRefusal(failure: RunFailure, { hadContent }: RunProgress): Ref
   const { upstream } = failure;
   const row = upstream === undefined ? byKind[failure.kind] : (upstreamStatus[upstream.status] ?? badGateway);
   const again = failure.retryable && !hadContent ? {} : { again: false as const };
-  if (upstream === undefined) return fill({ ...row, ...again }, failure.message, failure.code);
+  if (upstream === undefined) {
+    const { retryAfterMs } = failure.details;
+    const soon = typeof retryAfterMs === 'number' ? { retryAfterMs } : {};
+    return fill({ ...row, ...again, ...soon }, failure.message, failure.code);
+  }
   const told = upstream.retryAfterMs === undefined ? {} : { retryAfterMs: upstream.retryAfterMs };
   const refusal = fill({ ...row, ...again, ...told }, failure.message, failure.code);
   // What an upstream says to credentials is not for the caller, who neither sent nor may see them.

@@ -9,6 +9,7 @@ import { identityOf, identityStoreContract } from '../../ports/identity-store.co
 import { keyOf, keyStoreContract } from '../../ports/key-store.contract.ts';
 import { endedRecord, recordOf, runRecordsContract } from '../../ports/run-records.contract.ts';
 import { createTempDir } from '../../testing/temp-dir.ts';
+import { migrations } from './migrations.ts';
 import { openSqliteStore, type SqliteStore, type StoreOptions } from './store.ts';
 
 async function setUp(options: Partial<StoreOptions> = {}) {
@@ -164,10 +165,13 @@ test('ended runs older than the retention are deleted, live and young ones stay'
   const idOf = (ageDays: number, salt: number) =>
     formatRunId(clock.wall() - ageDays * dayMs, new Uint8Array(10).fill(salt));
   const old = Array.from({ length: 2500 }, (_, i) => idOf(8 + i / 1000, i % 250));
-  for (const runId of old) world.records.save(endedRecord({ runId }));
+  const createdAtMs = clock.wall() - 8 * dayMs;
+  for (const runId of old) world.records.save(endedRecord({ runId, createdAtMs }));
   world.records.save(recordOf({ runId: idOf(9, 255) }));
   world.records.save(endedRecord({ runId: idOf(6, 1) }));
-  await world.records.flush();
+  const usage = () => world.records.usage({ group: 'key', sinceMs: 0 });
+  const before = await usage();
+  assert.equal(before[0]?.promptTokens, 2501 * 3);
   timers.find((timer) => timer.delayMs === 5000)?.callback();
   for (;;) {
     await new Promise((resolve) => setTimeout(resolve, 10));
@@ -178,6 +182,35 @@ test('ended runs older than the retention are deleted, live and young ones stay'
     left.map((record) => record.state),
     ['completed', 'starting'],
   );
+  assert.deepEqual(await usage(), before, 'usage outlives the records, and nothing is counted twice');
+  const recent = await world.records.usage({ group: 'key', sinceMs: clock.wall() - 7 * dayMs });
+  assert.equal(recent[0]?.runs, 1);
+});
+
+test('a store of the first schema keeps its keys without limits, and its usage', async () => {
+  await using dir = await createTempDir();
+  const file = join(dir.path, 'state.db');
+  const old = new DatabaseSync(file);
+  old.exec(migrations[0] ?? '');
+  old.exec('PRAGMA user_version = 1');
+  old.exec(`INSERT INTO api_keys VALUES ('aaaaaaaa', 'laptop', '${'ab'.repeat(32)}', 5, NULL)`);
+  const end = {
+    kind: 'completed',
+    finish: 'stop',
+    usage: { promptTokens: 3, completionTokens: 4, estimated: true },
+  };
+  old
+    .prepare(
+      `INSERT INTO runs VALUES ('run_1', 'completed', 'openai', 'aaaaaaaa', 'm', 'a', 't', 'n', 1, 5, 5, 6, ?)`,
+    )
+    .run(JSON.stringify(end));
+  old.close();
+  const store = await openSqliteStore({ file, clock: createSystemClock() });
+  assert.deepEqual(store.keys.find('aaaaaaaa'), keyOf({ name: 'laptop' }));
+  const [sum] = await store.records.usage({ group: 'key', sinceMs: 0 });
+  assert.deepEqual([sum?.promptTokens, sum?.completionTokens, sum?.estimated, sum?.unmeasured], [3, 4, 1, 0]);
+  assert.equal((await store.records.find('run_1'))?.route, '');
+  await store.close();
 });
 
 test('a store thread that dies is started anew; live runs are not ended by it', async () => {

@@ -1,0 +1,33 @@
+import { spawn } from 'node:child_process';
+import type { Edge } from './edge.ts';
+import { iopMain } from './up.ts';
+
+export interface IopEnded {
+  code: number | null;
+  out: string;
+  err: string;
+}
+
+/** Runs the operator's command line against this Edge to its end. */
+export function iop(edge: Pick<Edge, 'socketPath'>, ...args: readonly string[]): Promise<IopEnded> {
+  const child = spawn(process.execPath, [iopMain, ...args, '--socket', edge.socketPath], {
+    env: { PATH: process.env.PATH, HOME: '/nonexistent' },
+    stdio: ['ignore', 'pipe', 'pipe'],
+    timeout: 40_000,
+  });
+  const text = { out: '', err: '' };
+  child.stdout.on('data', (chunk) => {
+    text.out += chunk;
+  });
+  child.stderr.on('data', (chunk) => {
+    text.err += chunk;
+  });
+  return new Promise((resolve) => child.on('close', (code) => resolve({ code, ...text })));
+}
+
+/** The answer of `--json`. */
+export async function iopJson<T>(edge: Pick<Edge, 'socketPath'>, ...args: readonly string[]): Promise<T> {
+  const { code, out, err } = await iop(edge, ...args, '--json');
+  if (code !== 0) throw new Error(`iop ${args.join(' ')} ended with ${code}: ${err}`);
+  return JSON.parse(out) as T;
+}
