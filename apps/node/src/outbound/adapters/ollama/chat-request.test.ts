@@ -82,6 +82,10 @@ describe('ollama: a chat request', () => {
       { role: 'tool', content: 'sunny', tool_call_id: 'call_1', tool_name: 'weather' },
     ]);
     assert.deepEqual(bodyOf(called('')).messages[0].tool_calls[0].function.arguments, {});
+    const nameless = called('{"city":"Bern"}');
+    const { id: _id, ...call } = nameless.messages[0]?.tool_calls?.[0] ?? assert.fail();
+    const messages = [{ ...nameless.messages[0], tool_calls: [call] }];
+    assert.deepEqual(bodyOf({ messages }).messages[0].tool_calls[0].function.arguments, { city: 'Bern' });
   });
 
   for (const args of ['{"city":', '[1]', '"x"', 7]) {
@@ -150,6 +154,7 @@ describe('ollama: a chat request', () => {
   it('carries what is configured; a caller cannot have a model reloaded (O11)', () => {
     const body = bodyOf({ num_ctx: 1, options: { num_ctx: 1 } }, { numCtx: 8192, keepAlive: '-1' });
     assert.deepEqual([body.options, body.keep_alive], [{ num_ctx: 8192 }, -1]);
+    assert.equal(bodyOf({ num_ctx: 1, options: { num_ctx: 1 } }).options, undefined);
     assert.equal(bodyOf({}, { keepAlive: '5m' }).keep_alive, '5m');
   });
 

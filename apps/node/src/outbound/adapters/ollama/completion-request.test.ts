@@ -41,6 +41,13 @@ describe('ollama: a request for a completion', () => {
     );
   });
 
+  it('lets a model that can think do so only if that was asked for: nobody would see it', () => {
+    assert.equal(bodyOf({}, { thinks: true }).think, false);
+    assert.equal(bodyOf({ reasoning_effort: 'low' }, { thinks: true }).think, 'low');
+    assert.equal(bodyOf({}, { thinks: true, think: true }).think, true);
+    assert.equal(bodyOf({}, { thinks: false }).think, undefined);
+  });
+
   it('takes the values that ask for nothing', () => {
     const nothing = { n: 1, best_of: 1, logprobs: null, logit_bias: {}, suffix: '', echo: false, user: 'u' };
     assert.equal(bodyOf(nothing).suffix, undefined);

@@ -41,7 +41,8 @@ function toFields(body: Fields, { prompt, settings, problems }: Parts): Record<s
   if (readFlag('raw', body, problems)) fields.raw = true;
   const format = toFormat(body, problems);
   if (format !== undefined) fields.format = format;
-  const think = toThink(body, problems) ?? settings.think;
+  // A completion has no place for thoughts: by itself a model would think them all the same, unseen.
+  const think = toThink(body, problems) ?? settings.think ?? (settings.thinks ? false : undefined);
   if (think !== undefined) fields.think = think;
   return fields;
 }

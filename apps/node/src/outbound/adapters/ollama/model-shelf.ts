@@ -66,9 +66,9 @@ export class ModelShelf {
     }
   }
 
-  /** False only if the model is known not to. */
-  canThink(target: string): boolean {
-    return this.#traitsOf(target)?.skills?.has('thinking') !== false;
+  /** Undefined: not known. */
+  canThink(target: string): boolean | undefined {
+    return this.#traitsOf(target)?.skills?.has('thinking');
   }
 
   async #ask(signal: AbortSignal): Promise<ProbeFinding> {

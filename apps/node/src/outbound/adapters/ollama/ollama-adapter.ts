@@ -106,7 +106,8 @@ class OllamaAdapter implements Adapter {
 
   #settingsFor(target: string): RequestSettings {
     const { numCtx, keepAlive, think } = this.#options;
-    return { numCtx, keepAlive, think: this.#shelf.canThink(target) ? think : undefined };
+    const thinks = this.#shelf.canThink(target);
+    return { numCtx, keepAlive, think: thinks === false ? undefined : think, thinks };
   }
 
   #answerFor({ target, route, sink, settle }: Reading, status: number, headers: Headers): Answer {

@@ -11,6 +11,8 @@ export interface RequestSettings {
   keepAlive: string;
   /** For callers that do not say; undefined: what the model does by itself. */
   think: Think | undefined;
+  /** Whether the model can think; undefined: not known. */
+  thinks?: boolean | undefined;
 }
 
 export type RequestOutcome =
