@@ -1,7 +1,8 @@
 import type { ModelInfo, RunSelect } from './door.ts';
 import { nearestNames } from './nearest.ts';
-import { type NodeEntry, nodeState } from './node-entry.ts';
-import { type Place, placesOn } from './places.ts';
+import type { NodeEntry } from './node-entry.ts';
+import { createPlaceBook } from './place-book.ts';
+import type { Place } from './places.ts';
 import type { AliasSettings, EdgeSettings, ModelSettings } from './settings.ts';
 import { createTargetBook, refKey, type TargetBook, type TargetRef } from './target-book.ts';
 import { newShares, plainTier, type Shares, type Tier, tiersOf } from './tiers.ts';
@@ -39,16 +40,10 @@ export function createCatalogue(wall: () => number): Catalogue {
   return new LiveCatalogue(wall);
 }
 
-interface Kept extends Pick<NodeEntry, 'adapters' | 'facts'> {
-  settings: EdgeSettings;
-  places: readonly Place[];
-}
-
 class LiveCatalogue implements Catalogue {
   readonly #book: TargetBook;
-  readonly #places = new Map<string, Place[]>();
+  readonly #places = createPlaceBook();
   readonly #cache = new Map<string, Resolution>();
-  readonly #kept = new WeakMap<NodeEntry, Kept>();
   #adapters: ReadonlySet<string> = new Set();
   #aliases: ReadonlyMap<string, AliasSettings> = new Map();
   #shares = new Map<string, Shares>();
@@ -63,30 +58,8 @@ class LiveCatalogue implements Catalogue {
     this.#aliases = aliasesOf(settings.models);
     this.version++;
     this.#cache.clear();
-    this.#places.clear();
-    for (const node of nodes) {
-      for (const place of this.#placesOn(node, settings)) {
-        const list = this.#places.get(place.key);
-        if (list === undefined) this.#places.set(place.key, [place]);
-        else list.push(place);
-      }
-    }
-    this.#book.rebuild(
-      settings,
-      [...this.#places.values()].flatMap((list) => list.slice(0, 1)),
-    );
-  }
-
-  /** Kept while nothing about the Node has changed: others of a large fleet come and go all the time. */
-  #placesOn(node: NodeEntry, settings: EdgeSettings): readonly Place[] {
-    if (nodeState(node) !== 'ready') return [];
-    const kept = this.#kept.get(node);
-    if (kept?.settings === settings && kept.adapters === node.adapters && kept.facts === node.facts) {
-      return kept.places;
-    }
-    const places = placesOn(node, settings);
-    this.#kept.set(node, { settings, adapters: node.adapters, facts: node.facts, places });
-    return places;
+    this.#places.rebuild(settings, nodes);
+    this.#book.rebuild(settings, this.#places.refs());
   }
 
   resolve(select: RunSelect): Resolution {
@@ -130,7 +103,7 @@ class LiveCatalogue implements Catalogue {
     return this.#book.all().map((ref) => ({
       ...ref,
       names: this.#book.namesOf(ref),
-      places: this.#places.get(refKey(ref)) ?? [],
+      places: this.#places.of(ref),
     }));
   }
 
@@ -166,7 +139,7 @@ class LiveCatalogue implements Catalogue {
   }
 
   #placesOf(refs: readonly TargetRef[]): Place[] {
-    return refs.flatMap((ref) => this.#places.get(refKey(ref)) ?? []);
+    return refs.flatMap((ref) => this.#places.of(ref));
   }
 
   #refsOfName(name: string): readonly TargetRef[] {
@@ -193,7 +166,7 @@ class LiveCatalogue implements Catalogue {
       name,
       adapters: [...new Set(refs.map((ref) => ref.adapter))],
       createdS: this.#book.firstSeenS(name),
-      available: refs.some((ref) => this.#places.has(refKey(ref))),
+      available: refs.some((ref) => this.#places.of(ref).length > 0),
     };
   }
 }

@@ -1,3 +1,4 @@
+import { isLessBusy } from './less-busy.ts';
 import { nodeState } from './node-entry.ts';
 import { blockedUntilMs, placeStanding } from './place-health.ts';
 import type { Place } from './places.ts';
@@ -118,25 +119,6 @@ function isFree(place: Place, nodeLimit: number): boolean {
 
 function isUnder(running: number, limit: number): boolean {
   return limit === 0 || running < limit;
-}
-
-/**
- * An upstream in which somebody waits is worse than any in which nobody does. Then fewest runs on the Node, those
- * of other callers included where its upstream tells; then on the adapter; then who was picked longest ago.
- */
-function isLessBusy(a: Place, b: Place): boolean {
-  const [loadA, loadB] = [loadOf(a), loadOf(b)];
-  const [waitsA, waitsB] = [(loadA?.waiting ?? 0) > 0, (loadB?.waiting ?? 0) > 0];
-  if (waitsA !== waitsB) return waitsB;
-  const runsA = Math.max(a.node.total.running, loadA?.running ?? 0);
-  const runsB = Math.max(b.node.total.running, loadB?.running ?? 0);
-  if (runsA !== runsB) return runsA < runsB;
-  if (a.adapterSlot.running !== b.adapterSlot.running) return a.adapterSlot.running < b.adapterSlot.running;
-  return a.node.lastPick < b.node.lastPick;
-}
-
-function loadOf({ node, adapter }: Place) {
-  return node.loads.size === 0 ? undefined : node.loads.get(adapter);
 }
 
 function pickOf(

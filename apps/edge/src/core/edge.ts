@@ -1,13 +1,14 @@
 import type { CancelCause, RunState } from '@iop/domain';
-import type { KeyPolicy, KeyStore, StoredKey } from '../ports/key-store.ts';
+import type { KeyStore } from '../ports/key-store.ts';
 import type { RunQuery, RunRecord, UsageQuery, UsageSum } from '../ports/run-records.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { Counters } from './counters.ts';
 import type { EdgeDoor } from './door.ts';
+import { createEdgeKeys, type EdgeKeys } from './edge-keys.ts';
 import { createEdgeState, type EdgeState, type EdgeStateDeps } from './edge-state.ts';
 import { endAllRuns, type StopTimes } from './edge-stop.ts';
 import { createKeyAccess } from './key-access.ts';
-import { createKeyBook, type KeyChange } from './key-book.ts';
+import { createKeyBook } from './key-book.ts';
 import { planNodeConfig } from './node-config.ts';
 import { nodeState } from './node-entry.ts';
 import { createNodes, type Nodes } from './nodes.ts';
@@ -23,7 +24,7 @@ import { type NodeView, viewNode } from './views.ts';
 import { isSettling, whyBlocked, whyNotNow } from './why-not-now.ts';
 
 /** The application core: every door, operator and link calls this one. See apps/edge/DESIGN.md. */
-export interface Edge extends EdgeDoor {
+export interface Edge extends EdgeDoor, EdgeKeys {
   /** Driven by the links of Nodes. */
   readonly nodes: Nodes;
   readonly counters: Counters;
@@ -36,13 +37,6 @@ export interface Edge extends EdgeDoor {
   /** Of a live run; undefined: it has ended or never was. */
   runState(runId: string): RunState | undefined;
   cancelRun(runId: string, by: CancelCause): Promise<CancelOutcome>;
-  createKey(name: string, policy?: KeyPolicy): Promise<{ key: StoredKey; secret: string }>;
-  listKeys(): readonly StoredKey[];
-  revokeKey(id: string): Promise<StoredKey | undefined>;
-  /** Counts for new runs and for those in line; what runs goes on. */
-  setKey(id: string, change: KeyChange): Promise<StoredKey | undefined>;
-  /** `running`: runs of the key that hold a place now. */
-  keyStanding(key: StoredKey): { running: number; expired: boolean };
   /** Puts new settings in force and hands them to every Node. */
   configure(settings: EdgeSettings): void;
   settings(): EdgeSettings;
@@ -91,9 +85,7 @@ export function createEdge(deps: EdgeDeps): Edge {
   };
 }
 
-type KeySide = Pick<Edge, 'createKey' | 'listKeys' | 'revokeKey' | 'setKey' | 'keyStanding'>;
-
-function createDoorSide(state: EdgeState, deps: EdgeDeps): EdgeDoor & KeySide {
+function createDoorSide(state: EdgeState, deps: EdgeDeps): EdgeDoor & EdgeKeys {
   const { catalogue, ctx, line } = state;
   const { health, secrets, newRunId } = deps;
   const keys = createKeyBook({ store: deps.keys, secrets, wall: () => ctx.clock.wall() });
@@ -114,19 +106,7 @@ function createDoorSide(state: EdgeState, deps: EdgeDeps): EdgeDoor & KeySide {
     model: (name, keyId) => access.models(keyId).find((model) => model.name === name),
     checkKey: (presented) => keys.check(presented),
     readiness: () => (state.stopping ? { ready: false, detail: 'the Edge is stopping' } : health.check()),
-    createKey: (name, policy) => keys.create(name, policy),
-    listKeys: () => keys.list(),
-    revokeKey: (id) => keys.revoke(id),
-    async setKey(id, change) {
-      const key = await keys.set(id, change);
-      access.refresh(id);
-      ctx.admission.retry();
-      return key;
-    },
-    keyStanding: ({ id, policy }) => ({
-      running: access.gateOf(id)?.running ?? 0,
-      expired: policy?.expiresAtMs !== undefined && ctx.clock.wall() >= policy.expiresAtMs,
-    }),
+    ...createEdgeKeys({ ctx, keys, access }),
   };
 }
 

@@ -1,5 +1,6 @@
 import type { UpstreamLoad } from '@iop/runtime';
 import type { AdapterCapabilities, HeldByNode, NodeLink } from '../ports/node-link.ts';
+import { adoptCapabilities } from './node-capabilities.ts';
 import { planNodeConfig } from './node-config.ts';
 import {
   createNodeEntry,
@@ -12,7 +13,7 @@ import {
 import { forgiveNode } from './place-health.ts';
 import type { RunContext } from './run.ts';
 import { loseRestarted, reconcileRuns, suspendRuns } from './run-loss.ts';
-import { changesOf, type TargetChange } from './target-changes.ts';
+import type { TargetChange } from './target-changes.ts';
 
 /**
  * What the links tell of Nodes. Every call names the epoch of its link; what an older link still says is
@@ -108,17 +109,8 @@ class LiveNodes implements Nodes {
   capabilities(at: LinkRef, adapters: readonly AdapterCapabilities[]): readonly TargetChange[] {
     let changes: readonly TargetChange[] = [];
     this.#change(at, (entry) => {
-      const before = entry.lastAdapters ?? [];
-      changes = changesOf(before, adapters);
-      for (const { name } of adapters.filter((adapter) => hasRecovered(adapter, before))) {
-        forgiveNode(entry, name);
-      }
-      entry.adapters = adapters;
-      entry.lastAdapters = adapters;
+      changes = adoptCapabilities(this.#ctx, entry, adapters);
     });
-    const { counters } = this.#ctx;
-    for (const { kind } of changes) if (kind === 'appeared') counters.targetsAppeared++;
-    for (const { kind } of changes) if (kind === 'gone') counters.targetsGone++;
     return changes;
   }
 
@@ -147,11 +139,6 @@ class LiveNodes implements Nodes {
   #noteChange(entry: NodeEntry, before: NodeState): void {
     if (before === 'ready' || nodeState(entry) === 'ready') this.#changed();
   }
-}
-
-/** A health report turned good: what runs met before says nothing any more. */
-function hasRecovered(now: AdapterCapabilities, before: readonly AdapterCapabilities[]): boolean {
-  return now.healthy && before.some(({ name, healthy }) => name === now.name && !healthy);
 }
 
 function takeDown(ctx: RunContext, entry: NodeEntry): void {

@@ -1,7 +1,7 @@
 import type { RunSelect } from './door.ts';
 import { selects } from './node-config.ts';
 import { type NodeEntry, nodeState } from './node-entry.ts';
-import { askedOf } from './run-start.ts';
+import { askedOf } from './run-refusal.ts';
 import type { EdgeSettings } from './settings.ts';
 import type { TargetRef } from './target-book.ts';
 
