@@ -173,7 +173,7 @@ test('a key may use what its policy names: by public name, by adapter, by glob',
   }
 });
 
-test('a name that appears while a run is on its way in is judged as well', async () => {
+test('E21: a name that appears while a run is on its way in is judged as well', async () => {
   const { ask, linkNode } = await setUp({ targets: ['other'] });
   linkNode('a', { settle: false });
   assert.equal(ask().kind, 'forbidden-target');
