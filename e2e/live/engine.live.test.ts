@@ -12,19 +12,34 @@ import { chatRows } from './chat-rows.ts';
 import { findEngineFiles } from './engine-files.ts';
 import { errorRows } from './error-rows.ts';
 import { outliveEngine } from './life.ts';
-import { openPlace, type Place, type PlaceKind } from './place.ts';
+import { openPlace, type Place, type PlaceKind, type PlaceOptions, type Row } from './place.ts';
+import { shapeRows } from './shape-rows.ts';
 import { stopRows } from './stop-rows.ts';
 
 const files = await findEngineFiles();
 const skip = files.kind === 'missing' ? `no engine: ${files.reason}` : false;
-const titles = { direct: 'the engine by itself', iop: 'the engine through Edge and Node' } as const;
-const rows = [...chatRows, ...byteRows, ...errorRows, ...stopRows];
+const all = [...chatRows, ...shapeRows, ...byteRows, ...errorRows, ...stopRows];
 
-for (const kind of Object.keys(titles) as PlaceKind[]) {
-  describe(titles[kind], () => {
+/** Forced one way, chats must still be what the client asked for. */
+const suites: readonly Suite[] = [
+  { title: 'the engine by itself', kind: 'direct', rows: all, options: {} },
+  { title: 'the engine through Edge and Node', kind: 'iop', rows: all, options: {} },
+  { title: 'always asked for a stream', kind: 'iop', rows: chatRows, options: { forceStream: true } },
+  { title: 'never asked for a stream', kind: 'iop', rows: chatRows, options: { forceStream: false } },
+];
+
+interface Suite {
+  title: string;
+  kind: PlaceKind;
+  rows: readonly Row[];
+  options: PlaceOptions;
+}
+
+for (const { title, kind, rows, options } of suites) {
+  describe(title, () => {
     let place: Place | undefined;
     before(async () => {
-      if (files.kind !== 'missing') place = await openPlace(kind, files);
+      if (files.kind !== 'missing') place = await openPlace(kind, files, options);
     });
     after(() => place?.close());
     for (const row of rows.filter(({ only }) => only === undefined || only === kind)) {

@@ -22,6 +22,9 @@ params.n_parallel = 2
 params.n_batch = 256
 params.cpuparams.n_threads = 2
 params.cpuparams_batch.n_threads = 2
+# Beside chats, not instead of them.
+params.embedding = True
+params.pooling_type = xllamacpp.llama_pooling_type.LLAMA_POOLING_TYPE_MEAN
 params.endpoint_slots = True
 params.endpoint_metrics = True
 params.ui = False

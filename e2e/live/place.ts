@@ -14,8 +14,8 @@ export interface Place {
   readonly client: OpenAI;
   /** The name of the engine's model. */
   readonly model: string;
-  /** Posts these bytes to `/chat/completions` and reads the answer to its end. */
-  post(body: string): Promise<{ status: number; headers: Headers; text: string }>;
+  /** Posts these bytes to `chat/completions`, or another path, and reads the answer to its end. */
+  post(body: string, path?: string): Promise<{ status: number; headers: Headers; text: string }>;
   readonly tap: Tap;
   readonly engine: Engine;
   close(): Promise<void>;
@@ -29,7 +29,16 @@ export interface Row {
   run(place: Place, test: TestContext): Promise<void>;
 }
 
-export async function openPlace(kind: PlaceKind, files: ReadyFiles): Promise<Place> {
+export interface PlaceOptions {
+  /** iop: the engine is always or never asked for a stream, whatever the client wants. */
+  forceStream?: boolean;
+}
+
+export async function openPlace(
+  kind: PlaceKind,
+  files: ReadyFiles,
+  options: PlaceOptions = {},
+): Promise<Place> {
   const world = openWorld();
   try {
     const engine = await startEngine(files);
@@ -37,7 +46,9 @@ export async function openPlace(kind: PlaceKind, files: ReadyFiles): Promise<Pla
     const tap = await startTap(engine.origin);
     world.defer(() => tap.close());
     const { baseURL, apiKey } =
-      kind === 'iop' ? await throughIop(world, tap.baseUrl, engine.model) : here(tap.baseUrl);
+      kind === 'iop'
+        ? await throughIop(world, { baseUrl: tap.baseUrl, model: engine.model, ...options })
+        : here(tap.baseUrl);
     const client = createClient(baseURL, apiKey);
     return {
       kind,
@@ -62,8 +73,12 @@ export function createClient(baseURL: string, apiKey: string): OpenAI {
 type World = ReturnType<typeof openWorld>;
 
 /** Edge and Node before an engine whose base URL this is; ready when the model is listed. */
-async function throughIop(world: World, baseUrl: string, model: string): Promise<Reach> {
-  const adapter = { name: 'vllm', kind: 'vllm' as const, nodes: ['gpu'], base_url: baseUrl };
+async function throughIop(
+  world: World,
+  { baseUrl, model, forceStream }: PlaceOptions & { baseUrl: string; model: string },
+): Promise<Reach> {
+  const targets = forceStream === undefined ? [] : [{ name: model, force_stream: forceStream }];
+  const adapter = { name: 'vllm', kind: 'vllm' as const, nodes: ['gpu'], base_url: baseUrl, targets };
   const edge = await world.edge({ adapters: [adapter] });
   await world.node(edge, { name: 'gpu' });
   const reached = { baseURL: `${edge.url}/v1`, apiKey: edge.apiKey };
@@ -88,8 +103,8 @@ function here(baseURL: string): Reach {
 }
 
 function poster(baseURL: string, apiKey: string): Place['post'] {
-  return async (body) => {
-    const answer = await fetch(`${baseURL}/chat/completions`, {
+  return async (body, path = 'chat/completions') => {
+    const answer = await fetch(`${baseURL}/${path}`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: `Bearer ${apiKey}` },
       body,

@@ -15,13 +15,14 @@ export function toFinishReason(word: unknown): FinishReason {
   return (typeof word === 'string' ? finishes[word] : undefined) ?? 'other';
 }
 
-/** A `usage` object as servers write it; undefined if its numbers are missing or senseless. */
+/** A `usage` object as servers write it, the Responses API included; undefined if its numbers are missing or senseless. */
 export function toUsage(value: unknown): Usage | undefined {
   if (typeof value !== 'object' || value === null) return undefined;
   const fields = value as Record<string, unknown>;
-  const promptTokens = toCount(fields.prompt_tokens);
+  const promptTokens = toCount(fields.prompt_tokens ?? fields.input_tokens);
   if (promptTokens === undefined) return undefined;
-  return { promptTokens, completionTokens: toCount(fields.completion_tokens) ?? 0, estimated: false };
+  const completionTokens = toCount(fields.completion_tokens ?? fields.output_tokens) ?? 0;
+  return { promptTokens, completionTokens, estimated: false };
 }
 
 /** The last `usage` object in a part of a JSON text, which may begin and end anywhere. */

@@ -74,9 +74,11 @@ describe('vllm: the answer to a raw request', () => {
   });
 
   it('tells the usage that it holds', async (test) => {
-    const { run } = await createLab(test, answerStatus(200, { usage: { prompt_tokens: 7 } }));
-    const { end } = await run(raw('rerank', '{}'));
-    assert.equal(end.usage?.promptTokens, 7);
+    for (const usage of [{ prompt_tokens: 7 }, { input_tokens: 7, output_tokens: 0 }]) {
+      const { run } = await createLab(test, answerStatus(200, { usage }));
+      const { end } = await run(raw('rerank', '{}'));
+      assert.deepEqual(end.usage, { promptTokens: 7, completionTokens: 0, estimated: false });
+    }
   });
 
   it('may be audio, passed on while it comes', async (test) => {
