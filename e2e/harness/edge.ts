@@ -19,7 +19,10 @@ export interface EdgeConfig {
   wire?: { tls?: boolean; host?: string };
 }
 
-export type AdapterConfig = { name: string; kind: 'mock' | 'vllm' | 'ollama' } & Record<string, unknown>;
+export type AdapterConfig = { name: string; kind: 'mock' | 'vllm' | 'ollama' | 'cli' } & Record<
+  string,
+  unknown
+>;
 
 /** An Edge with its state directory; it can be killed and started again on the same ports. */
 export interface Edge {
