@@ -130,6 +130,33 @@ test('E16: a run that goes to another Node keeps its one place of the key', asyn
   assert.deepEqual([waiter.places.length, edge.keyStanding(key).running], [1, 1]);
 });
 
+/** A run of the key that has failed on one Node and waits for the other, and one more of the key behind it. */
+async function setUpRetry() {
+  const fixture = await setUp({ concurrency: 1 }, { nodeConcurrency: 1 });
+  const nodes = [fixture.linkNode('a'), fixture.linkNode('b')];
+  fixture.start({ keyId: 'other' });
+  const run = fixture.start();
+  const waiter = fixture.start();
+  const failure = { kind: 'unavailable', code: 'upstream.status', message: 'no', details: {} } as const;
+  const at = (name: string | undefined) => nodes.find((node) => node.name === name)?.last();
+  at(run.places[0]?.node)?.end({ kind: 'failed', failure: { ...failure, retryable: true } });
+  const other = nodes.find((node) => node.name !== run.places[0]?.node)?.last();
+  assert.deepEqual([run.places.length, run.end, waiter.places.length], [1, undefined, 0]);
+  return { ...fixture, run, waiter, other };
+}
+
+test('E16: a run that waits for another attempt has its place of the key, and needs no second one', async () => {
+  const { other, run, waiter } = await setUpRetry();
+  other?.end(completed);
+  assert.deepEqual([run.places.length, waiter.places.length], [2, 0]);
+});
+
+test('E3, E16: when such a run leaves the line, whoever waited for its key goes at once', async () => {
+  const { run, waiter } = await setUpRetry();
+  run.cancel('caller');
+  assert.equal(waiter.places.length, 1);
+});
+
 test('changed limits count for those in line at once, and for what ran before them', async () => {
   const { ask, edge, key, linkNode, start } = await setUp({});
   linkNode('a');
