@@ -22,7 +22,13 @@ describe('keys', () => {
   before(async () => {
     edge = await world.edge({
       adapters: [
-        { name: 'mock', kind: 'mock', nodes: ['*'], targets: [{ name: 'echo' }, { name: 'other' }] },
+        {
+          name: 'mock',
+          kind: 'mock',
+          nodes: ['*'],
+          breaker: true,
+          targets: [{ name: 'echo' }, { name: 'other' }],
+        },
       ],
       models: [{ name: 'fast', routes: [{ name: 'echo', weight: 2 }, { name: 'other' }] }],
     });

@@ -15,6 +15,13 @@ const nodes = z
   .default(['*'])
   .describe('Which Nodes are given it: names, `label=value`, or "*" for all.');
 
+/** What a mock does is its caller's wish, and must not close it for others. */
+const breaker = (usual: boolean) =>
+  z
+    .boolean()
+    .default(usual)
+    .describe('Whether failures in a row, and Retry-After of the upstream, keep runs away for a while.');
+
 const target = z.strictObject({
   name: z.string().min(1).describe('As the upstream calls it.'),
   concurrency,
@@ -24,6 +31,7 @@ const mockAdapter = z.strictObject({
   name: name.describe('Unique among the adapters; `name/target` means this adapter only.'),
   kind: z.literal('mock'),
   nodes,
+  breaker: breaker(false),
   concurrency,
   targets: z
     .array(
@@ -42,6 +50,7 @@ const vllmAdapter = z.strictObject({
   name: name.describe('Unique among the adapters; `name/target` means this adapter only.'),
   kind: z.literal('vllm').describe('Any server of the OpenAI dialect: vLLM, llama.cpp, SGLang, LM Studio.'),
   nodes,
+  breaker: breaker(true),
   base_url: z
     .string()
     .refine(isHttpUrl, 'expected an address such as http://127.0.0.1:8000/v1, as the Node reaches it')
@@ -74,6 +83,7 @@ const ollamaAdapter = z.strictObject({
   name: name.describe('Unique among the adapters; `name/target` means this adapter only.'),
   kind: z.literal('ollama').describe('Ollama, by its own API.'),
   nodes,
+  breaker: breaker(true),
   base_url: z
     .string()
     .refine(isHttpUrl, 'expected an address such as http://127.0.0.1:11434, as the Node reaches it')
@@ -112,6 +122,7 @@ const cliAdapter = z.strictObject({
   name: name.describe('Unique among the adapters; `name/target` means this adapter only.'),
   kind: z.literal('cli').describe('Programs, one process for each run: see cli-agents.md.'),
   nodes,
+  breaker: breaker(true),
   concurrency,
   targets: z
     .array(

@@ -34,8 +34,8 @@ export function toHttpConfig({ http }: EdgeConfig, closeGraceMs: number): HttpCo
 }
 
 function toAdapter(adapter: EdgeConfig['adapters'][number]): AdapterSettings {
-  const { name, nodes, concurrency } = adapter;
-  return { name, nodes, concurrency, targets: toTargets(adapter), options: toOptions(adapter) };
+  const { name, nodes, concurrency, breaker } = adapter;
+  return { name, nodes, concurrency, breaker, targets: toTargets(adapter), options: toOptions(adapter) };
 }
 
 function toTargets(adapter: EdgeConfig['adapters'][number]): TargetSettings[] {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RunEnd, RunFailure } from '@iop/domain';
-import { codeOf, createEdgeFixture, settingsOf } from '../testing/edge-fixture.ts';
+import { codeOf, createEdgeFixture, mockAdapter, settingsOf } from '../testing/edge-fixture.ts';
 import { completed, type FakeNode, mockCapabilities } from '../testing/fake-node.ts';
 
 const silent = { dispatched() {}, events() {}, end() {} };
@@ -231,6 +231,15 @@ test('breaker_failures 0: neither failures nor the word of the upstream keep a r
   for (let i = 0; i < 20; i++) failOnce(node, failed());
   assert.equal(ask().kind, 'accepted');
   node.last().end(tooMany(3000));
+  assert.equal(ask().kind, 'accepted');
+});
+
+test('an adapter without a breaker is never closed, whatever it says', () => {
+  const { clock, edge, ask, failOnce, linkNode } = setUp({ breakerFailures: 1 });
+  edge.configure(settingsOf({ adapters: [{ ...mockAdapter, breaker: false }] }));
+  clock.settle();
+  const node = linkNode('a');
+  for (const end of [failed(), failed({ code: 'upstream.unreachable' }), tooMany(5000)]) failOnce(node, end);
   assert.equal(ask().kind, 'accepted');
 });
 

@@ -28,7 +28,7 @@ function noteFailed(ctx: RunContext, place: Place, failure: RunFailure): void {
     if (upstream !== undefined && upstream.status < 500) noteSuccess(ctx, place);
     return;
   }
-  if (isOfNode(failure.code)) return;
+  if (!place.breaks || isOfNode(failure.code)) return;
   const slot = isOfAdapter(failure.code) ? place.adapterSlot : place.targetSlot;
   const retryAfterMs = upstream?.retryAfterMs ?? 0;
   if (failure.kind === 'unavailable' || failure.kind === 'timeout') countFailure(ctx, slot, failure.code);

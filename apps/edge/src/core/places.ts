@@ -15,6 +15,8 @@ export interface Place {
   readonly target: string;
   readonly retry: RetryBoundary;
   readonly dialects: readonly string[];
+  /** Runs may be kept away from it after failures. */
+  readonly breaks: boolean;
   readonly adapterSlot: Slot;
   readonly targetSlot: Slot;
   /** 0: no limit. */
@@ -38,6 +40,7 @@ export function placesOn(node: NodeEntry, settings: EdgeSettings): Place[] {
       target: target.name,
       retry: adapter.retry,
       dialects: adapter.dialects,
+      breaks: set.breaker ?? true,
       adapterSlot: slotOf(node, adapter.name),
       targetSlot: slotOf(node, adapter.name, target.name),
       adapterLimit: set.concurrency,

@@ -89,6 +89,8 @@ export interface AdapterSettings {
   nodes: readonly string[];
   /** Runs at once on each Node, over all targets; 0: no limit. */
   concurrency: number;
+  /** False: whatever fails, runs are not kept away from it. */
+  breaker?: boolean;
   targets: readonly TargetSettings[];
   options: AdapterOptions;
 }
