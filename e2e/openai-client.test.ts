@@ -15,7 +15,7 @@ describe('the openai client', { timeout: 300_000 }, () => {
   let client: OpenAI;
   before(async () => {
     // what an upstream says is to reach the client, also right after it asked to wait
-    scene = await openScene({ limits: { breaker_failures: 0 } });
+    scene = await openScene({ vllm: { breaker: false } });
     upstream = at(scene.upstreams, 0);
     client = new OpenAI({ baseURL: `${scene.edge.url}/v1`, apiKey: scene.edge.apiKey, maxRetries: 0 });
   });

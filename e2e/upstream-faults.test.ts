@@ -25,7 +25,7 @@ describe('a broken upstream', { timeout: 300_000 }, () => {
   let upstream: Upstream;
   before(async () => {
     // each row is to reach the upstream, whatever the one before did
-    scene = await openScene({ vllm: timeouts, limits: { breaker_failures: 0 } });
+    scene = await openScene({ vllm: { ...timeouts, breaker: false } });
     upstream = at(scene.upstreams, 0);
   });
   after(() => scene?.world.close());

@@ -72,7 +72,7 @@ export const edgeConfig = defineConfig({
         attempts: z.int().min(1).max(100).default(3).describe('Dispatches of one run.'),
         breaker_failures: count
           .default(5)
-          .describe('Failures in a row that keep runs away from a target on a Node; 0: every run is tried.'),
+          .describe('Failures in a row that keep runs away from a target on a Node; 0: none do.'),
         breaker_open: durationMs
           .prefault('2s')
           .describe('How long the first time; doubles each time, up to a minute.'),

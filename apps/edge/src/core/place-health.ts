@@ -59,8 +59,6 @@ function countFailure(ctx: RunContext, slot: Slot, code: string): void {
 }
 
 function pausePlace(ctx: RunContext, slot: Slot, asked: { retryAfterMs: number; code: string }): void {
-  // whoever wants no breaker wants every run tried
-  if (ctx.settings().limits.breakerFailures === 0) return;
   slot.trouble ??= newTrouble();
   pause(slot.trouble, asked.retryAfterMs, ctx.clock.now());
   slot.trouble.why = `it asked to wait: ${asked.code}`;

@@ -56,7 +56,7 @@ export interface Limits {
   stopAfterMs: number;
   /** Dispatches of one run. */
   attempts: number;
-  /** Failures in a row that keep runs away from a place for a while; 0: every run is tried. */
+  /** Failures in a row that keep runs away from a place for a while; 0: none do. */
   breakerFailures: number;
   /** For how long the first time; doubles each time, up to a minute. */
   breakerOpenMs: number;
