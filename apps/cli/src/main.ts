@@ -38,6 +38,14 @@ const commands: Record<string, CommandSpec> = {
         env: 'IOP_STATE_DIR',
       },
       portBase: { flag: '--port-base <n>', summary: 'wire port n, HTTP port n + 80', default: '7400' },
+      agents: {
+        flag: '--agents <names>',
+        summary: 'CLI agents to offer as models, by name, or all; they work with your login',
+      },
+      agentsDir: {
+        flag: '--agents-dir <dir>',
+        summary: 'where they work (default: agents in the state directory)',
+      },
       json: { flag: '--json', summary: 'one line on stdout when a run has really succeeded' },
       verbose: { flag: '--verbose', summary: 'the logs of the parts on stderr' },
     },

@@ -1,11 +1,15 @@
+import type { OllamaHost } from './ollama-host.ts';
 import type { UpPlan } from './plan.ts';
 import { type LocalAdapter, localAdapters } from './write-configs.ts';
 
 const answerWithinMs = 700;
 
 /** The adapters whose server of the OpenAI dialect answers at this moment. */
-export async function findServers(plan: UpPlan, signal: AbortSignal): Promise<string[]> {
-  const adapters = localAdapters(plan);
+export async function findServers(
+  { plan, ollama }: { plan: UpPlan; ollama: OllamaHost },
+  signal: AbortSignal,
+): Promise<string[]> {
+  const adapters = localAdapters(plan, ollama);
   const found = await Promise.all(adapters.map((adapter) => listsModels(openAiUrl(adapter), signal)));
   return adapters.filter((_adapter, index) => found[index]).map(({ name }) => name);
 }

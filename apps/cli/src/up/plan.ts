@@ -8,6 +8,8 @@ export interface UpPlan {
   nodeDir: string;
   logDir: string;
   apiKeyFile: string;
+  /** Where CLI agents work unless the user says otherwise. */
+  agentsDir: string;
   socketPath: string;
   host: string;
   wirePort: number;
@@ -38,6 +40,7 @@ export function planUp(stateDir: string, portBase: number): UpPlan {
     nodeDir: join(dir, 'node'),
     logDir: join(dir, 'logs'),
     apiKeyFile: join(dir, 'api-key'),
+    agentsDir: join(dir, 'agents'),
     socketPath,
     host,
     wirePort: portBase,

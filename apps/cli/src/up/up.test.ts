@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { TargetView } from '@iop/client';
+import { readOllamaHost } from './ollama-host.ts';
 import { assertNotPart } from './part-command.ts';
 import { planUp } from './plan.ts';
 import { formatWelcome } from './welcome-words.ts';
@@ -21,7 +22,8 @@ test('a state directory in which no socket fits is refused before anything is ma
 });
 
 test('the usual local ports are offered, but never our own', () => {
-  const ports = (base: number): string[] => localAdapters(planUp('/x', base)).map((adapter) => adapter.name);
+  const ports = (base: number): string[] =>
+    localAdapters(planUp('/x', base), readOllamaHost(undefined)).map((adapter) => adapter.name);
   const others = ['local-1234', 'local-30000', 'ollama'];
   assert.deepEqual(ports(7400), ['local-8000', 'local-8001', 'local-8080', ...others]);
   assert.deepEqual(ports(8000), ['local-8001', ...others]);
@@ -47,6 +49,7 @@ test('the welcome holds the facts and three examples that work as they stand', (
     plan: planUp('/home/kim/my state', 7400),
     apiKey: 'iop_a_b',
     targets: [echo],
+    agentsNotAsked: [],
     iop: '/home/kim/iop/bin/iop',
     isDefaultStateDir: false,
   });

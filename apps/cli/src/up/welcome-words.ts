@@ -5,6 +5,8 @@ export interface Welcome {
   plan: UpPlan;
   apiKey: string;
   targets: readonly TargetView[];
+  /** CLI agents that are there and were not asked for. */
+  agentsNotAsked: readonly string[];
   /** How `iop` is called here: `/home/kim/iop/bin/iop`. */
   iop: string;
   /** Whether `iop` finds this state directory by itself. */
@@ -12,7 +14,14 @@ export interface Welcome {
 }
 
 /** What a person sees: where everything is, and three things to try. */
-export function formatWelcome({ plan, apiKey, targets, iop, isDefaultStateDir }: Welcome): string {
+export function formatWelcome({
+  plan,
+  apiKey,
+  targets,
+  agentsNotAsked,
+  iop,
+  isDefaultStateDir,
+}: Welcome): string {
   const url = `${plan.httpUrl}/v1`;
   const facts = [
     ['OpenAI URL', url],
@@ -27,7 +36,7 @@ export function formatWelcome({ plan, apiKey, targets, iop, isDefaultStateDir }:
   return `IOP is up. Ctrl-C ends it.
 
 ${table.join('\n')}
-
+${agentWords(agentsNotAsked)}
 Try it, in another terminal:
 
   curl ${url}/chat/completions \\
@@ -41,6 +50,16 @@ Try it, in another terminal:
 
   ${env}${quote(iop)} run --adapter mock --target echo "Hello"
 
+`;
+}
+
+/** An offer, not more: they work with the login of whoever starts this. */
+function agentWords(names: readonly string[]): string {
+  if (names.length === 0) return '';
+  const list = names.join(',');
+  return `
+CLI agents found: ${names.join(', ')}. Started with --agents ${list} they are models too. They then work with
+your login, for whoever has an API key.
 `;
 }
 
