@@ -1,44 +1,13 @@
 // `iop`, the operator's command line, against a real Edge and Node.
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { eventually } from './harness/eventually.ts';
+import { type IopEnded, iop as iopOn, startIop } from './harness/iop.ts';
 import { at, openScene, type Scene } from './harness/scene.ts';
-import { iopMain } from './harness/up.ts';
 
 const limit = { timeout: 60_000 };
-
-interface Ended {
-  code: number | null;
-  out: string;
-  err: string;
-}
-
-function start(args: readonly string[]): {
-  child: ChildProcess;
-  text: { out: string; err: string };
-  ended: Promise<Ended>;
-} {
-  const child = spawn(process.execPath, [iopMain, ...args], {
-    env: { PATH: process.env.PATH, HOME: '/nonexistent' },
-    stdio: ['ignore', 'pipe', 'pipe'],
-    timeout: 40_000,
-  });
-  const text = { out: '', err: '' };
-  child.stdout.on('data', (chunk) => {
-    text.out += chunk;
-  });
-  child.stderr.on('data', (chunk) => {
-    text.err += chunk;
-  });
-  return {
-    child,
-    text,
-    ended: new Promise((resolve) => child.on('close', (code) => resolve({ code, ...text }))),
-  };
-}
 
 describe('iop', () => {
   let scene: Scene;
@@ -47,8 +16,7 @@ describe('iop', () => {
   }, limit);
   after(() => scene.world.close());
 
-  const iop = (...args: string[]): Promise<Ended> =>
-    start([...args, '--socket', scene.edge.socketPath]).ended;
+  const iop = (...args: string[]): Promise<IopEnded> => iopOn(scene.edge, ...args);
   const overTcp = (): string[] => [
     '--edge',
     `127.0.0.1:${scene.edge.wirePort}`,
@@ -99,7 +67,7 @@ describe('iop', () => {
 
   test('Ctrl-C cancels the run, and the record says so', limit, async () => {
     const prompt = '<mock>{"size":"64KiB","chunks":2000,"pace_ms":20}</mock>';
-    const run = start([
+    const run = startIop([
       'run',
       '-a',
       'mock',
@@ -121,7 +89,7 @@ describe('iop', () => {
 
   test('a run is cancelled by another operator, who finds it in the list', limit, async () => {
     const prompt = '<mock>{"size":"64KiB","chunks":2000,"pace_ms":20}</mock>';
-    const run = start(['run', '-a', 'mock', '-t', 'echo', '--socket', scene.edge.socketPath, prompt]);
+    const run = startIop(['run', '-a', 'mock', '-t', 'echo', '--socket', scene.edge.socketPath, prompt]);
     await eventually('the answer begins', 20_000, () => run.text.out !== '');
     const listed = JSON.parse((await iop('runs', '--state', 'running', '--json')).out) as {
       runs: { runId: string }[];
@@ -158,17 +126,17 @@ describe('iop', () => {
   });
 
   test('works over TCP with pin and token', limit, async () => {
-    const { code, out } = await start(['run', '-a', 'mock', '-t', 'echo', 'far away', ...overTcp()]).ended;
+    const { code, out } = await startIop(['run', '-a', 'mock', '-t', 'echo', 'far away', ...overTcp()]).ended;
     assert.deepEqual([code, out], [0, 'far away\n']);
   });
 
   test('a wrong pin and a wrong token are refused in words', limit, async () => {
-    const wrongPin = await start(['nodes', ...overTcp().with(3, `sha256:${'0'.repeat(64)}`)]).ended;
+    const wrongPin = await startIop(['nodes', ...overTcp().with(3, `sha256:${'0'.repeat(64)}`)]).ended;
     assert.equal(wrongPin.code, 78, wrongPin.err);
     assert.match(wrongPin.err, /pin/);
     const token = join(scene.world.dir, 'wrong.token');
     writeFileSync(token, 'nonsense\n', { mode: 0o600 });
-    const wrongToken = await start(['nodes', ...overTcp().with(5, token)]).ended;
+    const wrongToken = await startIop(['nodes', ...overTcp().with(5, token)]).ended;
     assert.equal(wrongToken.code, 78, wrongToken.err);
     assert.match(wrongToken.err, /token/);
   });

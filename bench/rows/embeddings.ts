@@ -3,7 +3,7 @@ import { readCpuNs } from '../machine/cpu-time.ts';
 import { listTree } from '../machine/process-tree.ts';
 import { embeddingShape } from '../mock/embeddings.ts';
 import type { Target } from '../targets/target.ts';
-import { type Check, type Medians, type Metrics, metricOf, type Row, VoidCell } from './row.ts';
+import { addedName, type Check, type Medians, type Metrics, metricOf, type Row, VoidCell } from './row.ts';
 
 const { inputs, dimensions } = embeddingShape;
 const formats = ['base64', 'float'] as const;
@@ -25,7 +25,7 @@ export const embeddingsRow: Row = {
   columns: formats.flatMap((format) => [
     { head: `${format}: MB`, metric: `${format}Mb`, digits: 1 },
     { head: 'ms', metric: `${format}Ms`, digits: 1 },
-    { head: 'added ms', metric: `added${format.charAt(0).toUpperCase()}${format.slice(1)}Ms`, digits: 1 },
+    { head: 'added ms', metric: addedName(`${format}Ms`), digits: 1 },
     { head: 'CPU ms', metric: `${format}CpuMs`, digits: 1 },
   ]),
   checks: checkEmbeddings,
@@ -78,7 +78,7 @@ async function count(answer: IncomingMessage): Promise<number> {
 function checkEmbeddings(medians: Medians): Check[] {
   return formats.map((format) => ({
     text: `${format}: added to direct, ms`,
-    value: metricOf(medians, 'iop', `added${format.charAt(0).toUpperCase()}${format.slice(1)}Ms`),
+    value: metricOf(medians, 'iop', addedName(`${format}Ms`)),
     limit: 25,
     better: 'less',
   }));

@@ -1,4 +1,4 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import type { Edge } from './edge.ts';
 import { iopMain } from './up.ts';
 
@@ -8,9 +8,16 @@ export interface IopEnded {
   err: string;
 }
 
-/** Runs the operator's command line against this Edge to its end. */
-export function iop(edge: Pick<Edge, 'socketPath'>, ...args: readonly string[]): Promise<IopEnded> {
-  const child = spawn(process.execPath, [iopMain, ...args, '--socket', edge.socketPath], {
+export interface IopStarted {
+  child: ChildProcess;
+  /** So far. */
+  text: { out: string; err: string };
+  ended: Promise<IopEnded>;
+}
+
+/** Starts the operator's command line, with nothing of the user's own. */
+export function startIop(args: readonly string[]): IopStarted {
+  const child = spawn(process.execPath, [iopMain, ...args], {
     env: { PATH: process.env.PATH, HOME: '/nonexistent' },
     stdio: ['ignore', 'pipe', 'pipe'],
     timeout: 40_000,
@@ -22,7 +29,13 @@ export function iop(edge: Pick<Edge, 'socketPath'>, ...args: readonly string[]):
   child.stderr.on('data', (chunk) => {
     text.err += chunk;
   });
-  return new Promise((resolve) => child.on('close', (code) => resolve({ code, ...text })));
+  const ended = new Promise<IopEnded>((resolve) => child.on('close', (code) => resolve({ code, ...text })));
+  return { child, text, ended };
+}
+
+/** Runs it against this Edge to its end. */
+export function iop(edge: Pick<Edge, 'socketPath'>, ...args: readonly string[]): Promise<IopEnded> {
+  return startIop([...args, '--socket', edge.socketPath]).ended;
 }
 
 /** The answer of `--json`. */

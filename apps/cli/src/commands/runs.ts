@@ -41,7 +41,7 @@ export function formatRun(view: RunView, nowMs: number): string {
     ['created', formatAge(view.createdAtMs, nowMs)],
     ['took', tookWords(view, nowMs)],
     ['tokens', usageWords(view)],
-    ['end', orDash(endWords(view.end))],
+    ['end', orDash(view.end?.kind === 'completed' ? view.end.finish : endWords(view.end))],
   ];
   return `${lines.map(([title, value]) => `${title.padEnd(10)}  ${value}`).join('\n')}\n`;
 }

@@ -1,15 +1,17 @@
 import type { CliProfile } from '@iop/cli-profile';
 import type { RunFailure, Usage } from '@iop/domain';
 import type { RuntimeEvent } from '@iop/runtime';
+import { LineCutter } from '../line-cutter.ts';
 import { type ChildOutput, type OutputStep, textEvents } from './child-output.ts';
 import { cliFailure } from './exit-verdict.ts';
 import { matches, valueAt } from './json-path.ts';
-import { LineCutter } from './line-cutter.ts';
 
 /** One JSON object a line; the text stands at a path of those that match. */
 export class JsonlOutput implements ChildOutput {
   readonly #profile: CliProfile;
   readonly #cutter: LineCutter;
+  /** Of the chunk that is being read. */
+  #lines: Uint8Array[] = [];
   readonly #decoder = new TextDecoder('utf-8', { fatal: true });
   #hasText = false;
   #isAnswered = false;
@@ -17,12 +19,16 @@ export class JsonlOutput implements ChildOutput {
 
   constructor(profile: CliProfile) {
     this.#profile = profile;
-    this.#cutter = new LineCutter(profile.max_line);
+    const take = (bytes: Uint8Array, start: number, end: number) =>
+      this.#lines.push(bytes.subarray(start, end));
+    this.#cutter = new LineCutter(take, profile.max_line);
   }
 
   push(chunk: Uint8Array): OutputStep {
-    const lines = this.#cutter.push(chunk);
-    if (lines !== undefined) return this.#read(lines);
+    const isInBounds = this.#cutter.push(chunk);
+    const lines = this.#lines;
+    this.#lines = [];
+    if (isInBounds) return this.#read(lines);
     const { program, max_line } = this.#profile;
     const message = `${program} put out a line of more than ${max_line} bytes`;
     return { events: [], verdict: { failure: cliFailure('unavailable', 'cli.line-too-long', message) } };

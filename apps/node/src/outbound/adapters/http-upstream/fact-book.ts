@@ -20,6 +20,11 @@ export class FactBook {
     facts.set(name, holds);
   }
 
+  /** Forgets all targets but these. */
+  keep(targets: ReadonlySet<string>): void {
+    for (const target of this.#measured.keys()) if (!targets.has(target)) this.#measured.delete(target);
+  }
+
   /** Undefined: no run has shown it yet. */
   knows(target: string, name: FactName): boolean | undefined {
     return this.#measured.get(target)?.get(name);

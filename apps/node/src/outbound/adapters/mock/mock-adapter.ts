@@ -1,5 +1,13 @@
 import type { Clock, RunEnd } from '@iop/domain';
-import { type Adapter, type Capabilities, dialects, type EventSink, type ExecutionSpec } from '@iop/runtime';
+import {
+  type Adapter,
+  type Capabilities,
+  dialects,
+  type EventSink,
+  type ExecutionSpec,
+  factNames,
+  type TargetFact,
+} from '@iop/runtime';
 import { createOutput } from './create-output.ts';
 import { invalidFailure } from './mock-faults.ts';
 import { MockPlayer } from './mock-player.ts';
@@ -11,6 +19,11 @@ export interface MockOptions {
   /** By target, with the script that it plays when a prompt carries none. */
   targets: ReadonlyMap<string, MockScript | undefined>;
 }
+
+/** What a script can make it do. */
+const facts: readonly TargetFact[] = factNames
+  .filter((name) => name !== 'images')
+  .map((name) => ({ name, holds: true, source: 'declared' }));
 
 /** A model that does what it is told: it echoes, streams, stalls, cuts, fails. See docs/mock.md. */
 export function createMockAdapter(options: MockOptions, deps: { clock: Clock }): Adapter {
@@ -24,7 +37,7 @@ export function createMockAdapter(options: MockOptions, deps: { clock: Clock }):
     capabilities: async (): Promise<Capabilities> => ({
       healthy: true,
       detail: '',
-      targets: [...targets.keys()].map((target) => ({ name: target })),
+      targets: [...targets.keys()].map((name) => ({ name, facts })),
     }),
     execute(spec, sink, signal) {
       return execute({ spec, sink, signal, targets, clock: deps.clock });

@@ -1,10 +1,11 @@
 import type { Capabilities, FactName, TargetInfo } from '@iop/runtime';
 import { askUpstream, type Reply } from '../http-upstream/ask-upstream.ts';
 import { CapabilityProbe, missingDetail, type ProbeFinding } from '../http-upstream/capability-probe.ts';
+import { FactBook } from '../http-upstream/fact-book.ts';
 import { parseUpstreamError } from '../http-upstream/upstream-error.ts';
 import type { UpstreamPool } from '../http-upstream/upstream-pool.ts';
 import { type ModelCard, type ModelTraits, parseLoaded, parseTags } from './model-cards.ts';
-import { MeasuredFacts, toFacts } from './model-facts.ts';
+import { declaredFacts } from './model-facts.ts';
 import { TraitBook } from './trait-book.ts';
 
 export interface ShelfInit {
@@ -29,7 +30,7 @@ export class ModelShelf {
   readonly #init: ShelfInit;
   readonly #probe: CapabilityProbe;
   readonly #traits: TraitBook;
-  readonly #measured = new MeasuredFacts();
+  readonly #facts = new FactBook();
   #cards: readonly ModelCard[] = [];
   #loaded: ReadonlyMap<string, number> = new Map();
 
@@ -53,7 +54,8 @@ export class ModelShelf {
 
   /** A run showed what `target` can do, or cannot. */
   saw(target: string, fact: FactName, holds: boolean): void {
-    this.#measured.saw(withTag(target), fact, holds);
+    // runs may come before the first look, and the list has every name with its tag
+    this.#facts.measured(withTag(target), fact, holds);
   }
 
   /** `target` is loaded now: finds out with which context, if that is not known. Never rejects. */
@@ -79,9 +81,10 @@ export class ModelShelf {
     if (cards === undefined) return this.#refused('GET /api/tags', tags);
     await this.#askLoaded(signal);
     this.#cards = cards;
-    this.#measured.keep(new Set(cards.map(({ name }) => withTag(name))));
+    this.#facts.keep(new Set(cards.map(({ name }) => name)));
     await this.#traits.learn(cards, signal);
-    const targets = cards.filter((card) => this.#isUseful(card)).map((card) => this.#toTarget(card));
+    const useful = cards.filter((card) => this.#isUseful(card));
+    const targets = this.#facts.complete(useful.map((card) => this.#toTarget(card)));
     return { kind: 'healthy', targets, detail: this.#missing(targets) };
   }
 
@@ -115,12 +118,8 @@ export class ModelShelf {
 
   #toTarget({ name, digest }: ModelCard): TargetInfo {
     const contextLength = this.contextLength(name);
-    const facts = toFacts(this.#traits.of(digest)?.skills, this.#measured.of(withTag(name)));
-    return {
-      name,
-      ...(contextLength !== undefined && { contextLength }),
-      ...(facts.length > 0 && { facts }),
-    };
+    const facts = declaredFacts(this.#traits.of(digest)?.skills);
+    return { name, facts, ...(contextLength !== undefined && { contextLength }) };
   }
 
   #missing(targets: readonly TargetInfo[]): string {
