@@ -30,16 +30,20 @@ export class FactBook {
     return this.#measured.get(target)?.get(name);
   }
 
-  /** The targets with all that is known of them, always in the same order. */
-  complete(targets: readonly TargetInfo[]): readonly TargetInfo[] {
+  /**
+   * The targets with all that is known of them, always in the same order.
+   * @param keyOf the name under which a target was measured, where it has several
+   */
+  complete(targets: readonly TargetInfo[], keyOf = (name: string) => name): readonly TargetInfo[] {
     return targets.map((target) => {
-      const facts = factNames.flatMap((name) => this.#fact(target, name));
+      const key = keyOf(target.name);
+      const facts = factNames.flatMap((name) => this.#fact(key, target, name));
       return facts.length === 0 ? target : { ...target, facts };
     });
   }
 
-  #fact(target: TargetInfo, name: FactName): TargetFact[] {
-    const holds = this.knows(target.name, name);
+  #fact(key: string, target: TargetInfo, name: FactName): TargetFact[] {
+    const holds = this.knows(key, name);
     if (holds !== undefined) return [{ name, holds, source: 'measured' }];
     return target.facts?.filter((fact) => fact.name === name).slice(0, 1) ?? [];
   }

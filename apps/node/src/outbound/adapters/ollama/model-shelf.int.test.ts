@@ -72,7 +72,7 @@ describe('ollama: what it has', () => {
     await run();
     const { targets } = await adapter.capabilities(now());
     const measured = targets[0]?.facts?.filter(({ source }) => source === 'measured');
-    assert.equal(holding(measured), 'chat tools reasoning stream-tools usage-in-stream');
+    assert.equal(holding(measured), 'chat tools stream-tools usage-in-stream reasoning');
     assert.equal(measured?.length, 5);
   });
 

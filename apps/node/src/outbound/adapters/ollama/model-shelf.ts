@@ -54,7 +54,6 @@ export class ModelShelf {
 
   /** A run showed what `target` can do, or cannot. */
   saw(target: string, fact: FactName, holds: boolean): void {
-    // runs may come before the first look, and the list has every name with its tag
     this.#facts.measured(withTag(target), fact, holds);
   }
 
@@ -81,10 +80,11 @@ export class ModelShelf {
     if (cards === undefined) return this.#refused('GET /api/tags', tags);
     await this.#askLoaded(signal);
     this.#cards = cards;
-    this.#facts.keep(new Set(cards.map(({ name }) => name)));
+    this.#facts.keep(new Set(cards.map(({ name }) => withTag(name))));
     await this.#traits.learn(cards, signal);
     const useful = cards.filter((card) => this.#isUseful(card));
-    const targets = this.#facts.complete(useful.map((card) => this.#toTarget(card)));
+    const declared = useful.map((card) => this.#toTarget(card));
+    const targets = this.#facts.complete(declared, withTag);
     return { kind: 'healthy', targets, detail: this.#missing(targets) };
   }
 
