@@ -241,6 +241,24 @@ test('live runs are listed from memory and ended ones from the store, newest fir
   assert.equal((await list({ limit: 2 })).length, 2);
 });
 
+test('a run that ends while the store is read is listed, and once', async () => {
+  const { edge, records, linkNode, start } = createEdgeFixture();
+  const a = linkNode('a');
+  const list = records.list;
+  for (const endsFirst of [true, false]) {
+    const run = start();
+    records.list = async (query) => {
+      if (endsFirst) a.last().end(completed);
+      const stored = await list(query);
+      if (!endsFirst) a.last().end(completed);
+      return stored;
+    };
+    const listed = await edge.listRuns({ limit: 10, states: [], before: undefined });
+    const states = listed.filter(({ runId }) => runId === run.id).map(({ state }) => state);
+    assert.deepEqual(states, ['completed'], endsFirst ? 'before the read' : 'after the read');
+  }
+});
+
 test('nothing starts while the Edge stops; every run ends with a reason', async () => {
   const { edge, clock, linkNode, start } = createEdgeFixture(settingsOf({}, { nodeConcurrency: 2 }));
   const a = linkNode('a');

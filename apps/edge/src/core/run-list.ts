@@ -2,7 +2,12 @@ import { isRunEndState, type LiveMap, type RunState, runStates } from '@iop/doma
 import type { RunQuery, RunRecord, RunRecords } from '../ports/run-records.ts';
 import { type Run, recordOf } from './run.ts';
 
-/** Live runs from memory, ended ones from the store, newest first: ids sort by creation. */
+/**
+ * Live runs from memory, ended ones from the store, newest first: ids sort by creation.
+ *
+ * Runs go on while the store is read. One that ends meanwhile is in memory no more and in the store not yet, or
+ * in both: so those that lived before are kept by hand, and each id counts once.
+ */
 export async function listRuns(
   active: LiveMap<string, Run>,
   records: RunRecords,
@@ -10,11 +15,11 @@ export async function listRuns(
 ): Promise<RunRecord[]> {
   const wanted = query.states.length === 0 ? runStates : query.states;
   const ended: readonly RunState[] = wanted.filter(isRunEndState);
+  const livedBefore = [...active.values()];
   const stored = ended.length === 0 ? [] : await records.list({ ...query, states: ended });
-  // read after the store: a run that ended meanwhile is in neither twice
-  const live = [...active.values()].filter((run) => isWanted(run, wanted, query.before)).map(recordOf);
-  const merged = [...live, ...stored].sort((a, b) => (a.runId < b.runId ? 1 : -1));
-  return merged.slice(0, query.limit);
+  const known = [...livedBefore, ...active.values()].filter((run) => isWanted(run, wanted, query.before));
+  const byId = new Map([...stored, ...known.map(recordOf)].map((record) => [record.runId, record]));
+  return [...byId.values()].sort((a, b) => (a.runId < b.runId ? 1 : -1)).slice(0, query.limit);
 }
 
 function isWanted(run: Run, states: readonly RunState[], before: string | undefined): boolean {
