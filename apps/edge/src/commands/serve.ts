@@ -14,6 +14,7 @@ import {
   parseSettings,
   readSecretFile,
 } from '@iop/shell';
+import { letHeapGrow, releaseMemory } from '@iop/shell/memory';
 import type { CommandContext, LoadedCommand } from '@iop/shell/program';
 import { type EdgeConfig, edgeConfig } from '../config.ts';
 import { toHttpConfig, toSettings } from '../config-settings.ts';
@@ -25,7 +26,6 @@ import { createHttpDoor } from '../inbound/http-door.ts';
 import { createWirePort } from '../inbound/wire-port.ts';
 import { createEdgeMetrics } from '../outbound/edge-metrics.ts';
 import { createSecrets } from '../outbound/secrets.ts';
-import { releaseMemory } from '../outbound/store-sqlite/release-memory.ts';
 import { openSqliteStore } from '../outbound/store-sqlite/store.ts';
 import { stateFiles } from '../state-files.ts';
 import { watchConfig } from './config-watch.ts';
@@ -36,11 +36,7 @@ export const serveCommand: LoadedCommand = { run: runServe };
 
 async function runServe({ options, signal, stdout }: CommandContext): Promise<void> {
   const file = String(options.config);
-  const flags = parseSettings(
-    String(options.set ?? '')
-      .split('\n')
-      .filter((line) => line !== ''),
-  );
+  const flags = parseSettings(options.set);
   const load = () => checked(loadConfig(edgeConfig, { file, env: process.env, flags }));
   const config = load();
   if (options.check === true) stdout.write(`${file}: ok\n`);
@@ -115,6 +111,7 @@ export async function serve({ config, file, load }: ServeInput, signal: AbortSig
     clock,
   });
   releaseMemory();
+  letHeapGrow();
   const onRefused = createRefusalLog(log, clock);
   const local = await listenUnix({ path: files.operatorSocket, onTransport, onRefused });
   stack.defer(() => local.close());

@@ -14,6 +14,7 @@ import {
   readSecretFile,
   writeSecretFile,
 } from '@iop/shell';
+import { letHeapGrow, releaseMemory } from '@iop/shell/memory';
 import { type CommandContext, type LoadedCommand, version } from '@iop/shell/program';
 import { type NodeConfig, nodeConfig } from '../config.ts';
 import { createNode } from '../core/node.ts';
@@ -35,11 +36,7 @@ export const serveCommand: LoadedCommand = { run: runServe };
 
 async function runServe({ options, signal, stdout }: CommandContext): Promise<void> {
   const file = String(options.config);
-  const flags = parseSettings(
-    String(options.set ?? '')
-      .split('\n')
-      .filter((line) => line !== ''),
-  );
+  const flags = parseSettings(options.set);
   const config = loadConfig(nodeConfig, { file, env: process.env, flags });
   if (options.check === true) stdout.write(`${file}: ok\n`);
   else await serve(config, signal);
@@ -91,6 +88,8 @@ export async function serve(config: NodeConfig, signal: AbortSignal): Promise<vo
   });
   log.info({ node: config.name, edge: `${address.host}:${address.port}`, stateDir }, 'iop-node is starting');
 
+  releaseMemory();
+  letHeapGrow();
   const goodbye = new AbortController();
   const linked = edgeLink.run(goodbye.signal);
   await Promise.race([linked, aborted(signal)]);

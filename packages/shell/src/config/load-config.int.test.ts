@@ -76,7 +76,7 @@ test('durations, sizes and addresses are read with their units', () => {
 test('a flag beats the environment, which beats the file', () => {
   const file = 'name: lab\nhttp: { port: 1 }\nlog: { level: info }\n';
   const env = { IOP_EDGE_HTTP_PORT: '2', IOP_EDGE_LOG_LEVEL: 'debug', IOP_EDGE_UNRELATED: 'x' };
-  const config = load(file, { env, flags: parseSettings(['http.port=3']) });
+  const config = load(file, { env, flags: parseSettings('http.port=3') });
   assert.equal(config.http.port, 3);
   assert.equal(config.log.level, 'debug');
 });

@@ -39,8 +39,9 @@ export function loadConfig<S extends z.ZodType>(
   throw configError([...unknown, ...toProblems(issues, { merged, source, overrides })]);
 }
 
-/** `["http.port=0", "log.level=debug"]` as the flags of `loadConfig`. */
-export function parseSettings(settings: readonly string[]): Record<string, string> {
+/** What the repeatable option `--set` gave, a `http.port=0` on each line, as the flags of `loadConfig`. */
+export function parseSettings(option: unknown): Record<string, string> {
+  const settings = typeof option === 'string' ? option.split('\n').filter((line) => line !== '') : [];
   return Object.fromEntries(
     settings.map((setting) => {
       const split = setting.indexOf('=');

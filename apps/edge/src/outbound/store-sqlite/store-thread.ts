@@ -5,10 +5,10 @@
 import type { DatabaseSync } from 'node:sqlite';
 import { parentPort } from 'node:worker_threads';
 import { isIopError } from '@iop/domain';
+import { releaseMemory } from '@iop/shell/memory';
 import { inTransaction, openDatabase } from './database.ts';
 import { createDurableTables, type DurableTables } from './durable-tables.ts';
 import type { StoreAsk, StoreContent, StoreReply, StoreRequest } from './messages.ts';
-import { releaseMemory } from './release-memory.ts';
 import { createRunTable, type RunTable } from './run-table.ts';
 import { createUsageTable, type UsageTable } from './usage-table.ts';
 

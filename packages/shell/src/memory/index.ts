@@ -1,0 +1,1 @@
+export { letHeapGrow, releaseMemory } from './memory.ts';
