@@ -1,4 +1,5 @@
 import type { RowId } from '../options.ts';
+import { cliRow } from './cli-runs.ts';
 import { embeddingsRow } from './embeddings.ts';
 import { latencyRow } from './p1-latency.ts';
 import { throughputRow } from './p2-throughput.ts';
@@ -9,6 +10,6 @@ import type { Row } from './row.ts';
 
 /** In the order in which they are measured. */
 export function benchRows(ids: readonly RowId[]): Row[] {
-  const rows = [memoryRow, latencyRow, throughputRow, streamRow, createCeilingRow(), embeddingsRow];
+  const rows = [memoryRow, latencyRow, throughputRow, streamRow, createCeilingRow(), embeddingsRow, cliRow];
   return rows.filter((row) => ids.includes(row.id));
 }

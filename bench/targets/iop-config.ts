@@ -18,6 +18,7 @@ export function edgeConfig({ edgeDir, httpPort, wirePort, mockPort, tls }: Omit<
     http: { host: '127.0.0.1', port: httpPort },
     adapters: [
       { name: 'vllm', kind: 'vllm', nodes: ['bench-node'], base_url: `http://127.0.0.1:${mockPort}/v1` },
+      { name: 'cli', kind: 'cli', targets: [{ name: 'bench-cat', program: '/bin/cat', directory: edgeDir }] },
     ],
     models: [{ name: 'bench', adapter: 'vllm', target: 'bench' }],
   });
@@ -28,6 +29,6 @@ export function nodeConfig({ edgeDir, nodeDir, wirePort, tls, pin }: IopPlaces):
     name: 'bench-node',
     state_dir: nodeDir,
     edge: { address: `127.0.0.1:${wirePort}`, pins: [pin], token_file: `${edgeDir}/node.token`, tls },
-    allow: { adapters: ['vllm'] },
+    allow: { adapters: ['vllm', 'cli'], programs: ['/bin/cat'], directories: [edgeDir] },
   });
 }

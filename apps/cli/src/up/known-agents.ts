@@ -64,7 +64,7 @@ export const knownAgents: readonly KnownAgent[] = [
       message: 'error.message',
       usage: { where: { type: 'result' }, prompt: 'stats.input_tokens', completion: 'stats.output_tokens' },
       other_lines: 'skip',
-      exit_codes: { '42': 'invalid', '53': 'exhausted' },
+      exit_codes: { '41': 'unauthenticated', '42': 'invalid', '53': 'exhausted' },
     },
     keys: [
       'GEMINI_API_KEY',

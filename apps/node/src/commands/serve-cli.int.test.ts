@@ -60,7 +60,7 @@ async function createLab(test: TestContext): Promise<Lab> {
     stateDir,
     directory,
     link: (n) => edge.link(n),
-    marks: () => readdirSync(runs).map((name) => name.replace(/\.json$/, '')),
+    marks: () => readdirSync(runs).map((name) => name.replace(/\.jsonl$/, '')),
     start() {
       const command = [main, 'serve', '--config', configFile];
       const child = spawn(process.execPath, command, { stdio: ['ignore', 'ignore', 'pipe'] });
@@ -126,8 +126,9 @@ describe('F10: a Node that is killed', () => {
     const program = lab.start();
     await runUp(lab, await lab.link(0), { args: ['-c', 'echo up; cat; sleep 25'] });
     const [mark] = lab.marks();
-    const text = readFileSync(join(lab.stateDir, 'cli-runs', `${mark}.json`), 'utf8');
-    assert.deepEqual(Object.keys(JSON.parse(text)).toSorted(), [
+    const text = readFileSync(join(lab.stateDir, 'cli-runs', `${mark}.jsonl`), 'utf8');
+    const last = text.trimEnd().split('\n').at(-1) ?? '';
+    assert.deepEqual(Object.keys(JSON.parse(last)).toSorted(), [
       'attempt',
       'cgroup',
       'leader',

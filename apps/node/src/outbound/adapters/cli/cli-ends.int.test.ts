@@ -135,9 +135,10 @@ describe('C9: what a run may hold', () => {
   it('a flood on stderr is read and forgotten', limit, async (test) => {
     const lab = createCliLab(test);
     const before = process.memoryUsage().rss;
-    const { end } = await lab.run('head -c 50000000 /dev/zero >&2; echo done');
+    const { end } = await lab.run('head -c 500000000 /dev/zero >&2; echo done');
     assert.equal(end.kind, 'completed');
-    assert.ok(process.memoryUsage().rss - before < 64 * 1024 * 1024);
+    // What was read stays until a collection, so not all of it counts as kept.
+    assert.ok(process.memoryUsage().rss - before < 250_000_000);
   });
 });
 

@@ -1,4 +1,4 @@
-import { mkdirSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { appendFileSync, mkdirSync, readdirSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { ProcessIdentity } from '@iop/shell';
 
@@ -21,7 +21,10 @@ export interface LedgerEntry {
   forget(): void;
 }
 
-/** Files in the Node's state directory, one for each run whose processes may live (C12). */
+/**
+ * Files in the Node's state directory, one for each run whose processes may live (C12). A line is a whole
+ * record, the last whole one counts: so writing more of what is known loses nothing of what was written.
+ */
 export class OrphanLedger {
   readonly #directory: string;
   readonly #live = new Map<string, LedgerRecord>();
@@ -39,12 +42,12 @@ export class OrphanLedger {
   /** Writes down what is about to be started; throws if it cannot: then nothing may be started. */
   open(record: Omit<LedgerRecord, 'leader'>): LedgerEntry {
     const full: LedgerRecord = { ...record, leader: undefined };
-    this.#write(full);
+    writeFileSync(this.#file(full.mark), lineOf(full), { mode: 0o600, flag: 'wx' });
     this.#live.set(record.mark, full);
     return {
       started: (leader) => {
         full.leader = leader;
-        this.#write(full);
+        appendFileSync(this.#file(full.mark), lineOf(full));
       },
       forget: () => this.forget(full),
     };
@@ -52,36 +55,57 @@ export class OrphanLedger {
 
   forget({ mark }: LedgerRecord): void {
     this.#live.delete(mark);
-    rmSync(this.#file(mark), { force: true });
+    removeFile(this.#file(mark));
   }
 
   /** Runs of an earlier process on the same state directory. */
   left(): LedgerRecord[] {
     const records: LedgerRecord[] = [];
     for (const name of readdirSync(this.#directory)) {
-      if (!name.endsWith('.json')) continue;
-      const record = readRecord(join(this.#directory, name));
-      if (record === undefined) rmSync(join(this.#directory, name), { force: true });
+      const record = readRecord(join(this.#directory, name)) ?? onlyMark(name.slice(0, -extension.length));
+      if (record === undefined) removeFile(join(this.#directory, name));
       else if (!this.#live.has(record.mark)) records.push(record);
     }
     return records;
   }
 
   #file(mark: string): string {
-    return join(this.#directory, `${mark}.json`);
+    return join(this.#directory, `${mark}${extension}`);
   }
+}
 
-  /** Whole or not at all: a reader never sees half a record. */
-  #write(record: LedgerRecord): void {
-    const file = this.#file(record.mark);
-    writeFileSync(`${file}.tmp`, JSON.stringify(record), { mode: 0o600 });
-    renameSync(`${file}.tmp`, file);
+const extension = '.jsonl';
+
+function lineOf(record: LedgerRecord): string {
+  return `${JSON.stringify(record)}\n`;
+}
+
+function removeFile(file: string): void {
+  try {
+    unlinkSync(file);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
+}
+
+/** Of a file without a whole line: its name is still a proof. */
+function onlyMark(mark: string): LedgerRecord | undefined {
+  const record = { runId: '', attempt: 0, mark, cgroup: '', leader: undefined };
+  return isRecord(record) ? record : undefined;
 }
 
 function readRecord(file: string): LedgerRecord | undefined {
   try {
-    const value = JSON.parse(readFileSync(file, 'utf8')) as Partial<LedgerRecord>;
+    const lines = readFileSync(file, 'utf8').split('\n');
+    return lines.map(parseRecord).findLast((record) => record !== undefined);
+  } catch {
+    return undefined;
+  }
+}
+
+function parseRecord(line: string): LedgerRecord | undefined {
+  try {
+    const value = JSON.parse(line) as Partial<LedgerRecord>;
     return isRecord(value) ? { ...value, leader: value.leader } : undefined;
   } catch {
     return undefined;

@@ -48,6 +48,7 @@ function provenTree({ mark, cgroup, leader }: LedgerRecord, known: TreeMarks['kn
     cgroup: cgroup === '' ? undefined : openRunCgroup(cgroup),
     leader: isLeader ? leader.pid : undefined,
     sinceTicks: 0,
+    range: undefined,
     known,
   };
 }

@@ -1,6 +1,6 @@
 import process from 'node:process';
 import { markVariable } from './child-environment.ts';
-import { hasVariable, type ProcessRow, readProcessTable } from './process-table.ts';
+import { hasVariable, type PidRange, type ProcessRow, readProcessTable } from './process-table.ts';
 import type { RunCgroup } from './run-cgroup.ts';
 
 /** How the processes of a run are known (C5, C13). */
@@ -11,6 +11,8 @@ export interface TreeMarks {
   leader: number | undefined;
   /** Nothing of the run began before this tick; 0: not known. */
   sinceTicks: number;
+  /** Nothing of the run has another pid; undefined: not known. */
+  range: PidRange | undefined;
   /**
    * What was found before: start tick by pid. Who was seen to belong to the run goes on belonging to
    * it, also when the parent by which it was known is gone. Filled here.
@@ -20,7 +22,7 @@ export interface TreeMarks {
 
 /** Pids of everything alive of the run; descendants of what is known belong to it. */
 export function membersOf(tree: TreeMarks): number[] {
-  const rows = readProcessTable();
+  const rows = readProcessTable(tree.range);
   const assignment = `${markVariable}=${tree.mark}`;
   const members = new Set(tree.cgroup?.pids());
   const isOwn = (row: ProcessRow) =>
@@ -43,7 +45,7 @@ export function signalTree(tree: TreeMarks, signal: 'SIGTERM' | 'SIGKILL'): numb
   // Before any of them is signalled: descent is seen only as long as parents live.
   const members = membersOf(tree);
   if (tree.leader !== undefined) send(-tree.leader, signal);
-  if (signal === 'SIGKILL') tree.cgroup?.kill();
+  if (signal === 'SIGKILL' && members.length > 0) tree.cgroup?.kill();
   for (const pid of members) send(pid, signal);
   return members.length;
 }

@@ -85,7 +85,7 @@ function isDirectory(path: string): boolean {
 
 function realOf(path: string): string | undefined {
   try {
-    return realpathSync(path);
+    return realpathSync.native(path);
   } catch {
     return undefined;
   }

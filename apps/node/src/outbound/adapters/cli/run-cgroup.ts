@@ -1,5 +1,7 @@
-import { mkdirSync, readFileSync, rmdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { readProc } from './read-proc.ts';
 
 /** A cgroup (v2) of one run: nothing that is in it can leave it by any call of its own. */
 export interface RunCgroup {
@@ -26,12 +28,16 @@ export function createRunCgroup(name: string): RunCgroup | undefined {
 }
 
 export function openRunCgroup(path: string): RunCgroup {
+  // The kernel takes milliseconds for both; nobody else should wait for that.
+  let added: Promise<void> = Promise.resolve();
   return {
     path,
-    add: (pid) => attempt(() => writeFileSync(join(path, 'cgroup.procs'), String(pid))),
-    pids: () => readPids(join(path, 'cgroup.procs')),
+    add(pid) {
+      added = writeFile(join(path, 'cgroup.procs'), String(pid)).catch(ignore);
+    },
+    pids: () => readProc(join(path, 'cgroup.procs')).split('\n').filter(Boolean).map(Number),
     kill: () => attempt(() => writeFileSync(join(path, 'cgroup.kill'), '1')),
-    remove: () => attempt(() => rmdirSync(path)),
+    remove: () => void added.then(() => rmdir(path)).catch(ignore),
   };
 }
 
@@ -58,14 +64,6 @@ function findOwnCgroup(): string | undefined {
   }
 }
 
-function readPids(file: string): number[] {
-  try {
-    return readFileSync(file, 'latin1').split('\n').filter(Boolean).map(Number);
-  } catch {
-    return [];
-  }
-}
-
 /** A cgroup is a help, not a condition: mark, group and descent go on without it. */
 function attempt(action: () => void): void {
   try {
@@ -74,3 +72,5 @@ function attempt(action: () => void): void {
     // no longer there, or not ours to change
   }
 }
+
+const ignore = () => {};

@@ -3,6 +3,7 @@ import type { Clock } from '@iop/domain';
 import { identityOf } from '@iop/shell';
 import { endTree } from './end-tree.ts';
 import type { LedgerEntry, OrphanLedger } from './orphan-ledger.ts';
+import { type PidRange, pidsSince } from './process-table.ts';
 import type { TreeMarks } from './process-tree.ts';
 import { createRunCgroup, type RunCgroup } from './run-cgroup.ts';
 
@@ -22,6 +23,8 @@ export class RunProcesses {
   readonly #entry: LedgerEntry;
   readonly #known = new Map<number, number>();
   #leader: number | undefined;
+  #firstLeader = 0;
+  #startedAtMs = 0;
   #sinceTicks = 0;
   #hasLeaderEnded = false;
 
@@ -36,6 +39,8 @@ export class RunProcesses {
   started(pid: number): void {
     this.#cgroup?.add(pid);
     this.#leader = pid;
+    this.#firstLeader = pid;
+    this.#startedAtMs = this.#clock.now();
     const identity = identityOf(pid);
     this.#sinceTicks = Number(identity.startedAt.split('/').at(-1)) || 0;
     this.#entry.started(identity);
@@ -69,10 +74,20 @@ export class RunProcesses {
       cgroup: this.#cgroup,
       leader: this.#leader,
       sinceTicks: this.#sinceTicks,
+      range: this.#range(),
       known: this.#known,
     };
   }
+
+  /** Spares a young run the look at everything that lives. */
+  #range(): PidRange | undefined {
+    const isYoung = this.#firstLeader > 0 && this.#clock.now() - this.#startedAtMs < roundMs;
+    return isYoung ? pidsSince(this.#firstLeader) : undefined;
+  }
 }
+
+/** In less the system cannot have given all its numbers once. */
+const roundMs = 1_000;
 
 function groupExists(group: number): boolean {
   try {
