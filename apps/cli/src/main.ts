@@ -56,7 +56,11 @@ const commands: Record<string, CommandSpec> = {
     summary: 'Runs a prompt and streams the answer; Ctrl-C cancels.',
     args: ['<prompt>'],
     options: {
-      adapter: { flag: '-a, --adapter <name>', summary: 'way of executing: mock, vllm …', required: true },
+      adapter: {
+        flag: '-a, --adapter <name>',
+        summary: 'way of executing: mock, ollama, vllm, cli',
+        required: true,
+      },
       target: { flag: '-t, --target <name>', summary: 'what it executes: a model', required: true },
       node: { flag: '-n, --node <name>', summary: 'only on this Node' },
       json: { flag: '--json', summary: 'for programs: one JSON line an event, then the end' },

@@ -59,12 +59,18 @@ test('usage is summed up, and what is not exact is marked', () => {
     unmeasured: 1,
   };
   assert.equal(
-    formatUsage([row, { ...row, group: 'kim', estimated: 2, unmeasured: 0 }], 'key'),
+    formatUsage(
+      [
+        { ...row, name: 'kim' },
+        { ...row, group: 'iop', estimated: 2, unmeasured: 0 },
+      ],
+      'key',
+    ),
     [
-      'KEY       RUNS  FAILED  CANCELLED  PROMPT  COMPLETION',
-      'aaaaaaaa  3     1       0          10      20          1 without tokens',
-      'kim       3     1       0          ~10     ~20         2 estimated',
-      'all       6     2       0          ~20     ~40',
+      'KEY       NAME  RUNS  FAILED  CANCELLED  PROMPT  COMPLETION',
+      'aaaaaaaa  kim   3     1       0          10      20          1 without tokens',
+      'iop       -     3     1       0          ~10     ~20         2 estimated',
+      'all             6     2       0          ~20     ~40',
       '',
     ].join('\n'),
   );

@@ -1,4 +1,4 @@
-import { type UsageView, usageGroups } from '@iop/client';
+import { type KeyView, type UsageView, usageGroups } from '@iop/client';
 import { IopError } from '@iop/domain';
 import type { CommandContext } from '@iop/shell/program';
 import { withOperator } from '../connection/with-operator.ts';
@@ -12,9 +12,21 @@ export async function run(context: CommandContext): Promise<void> {
   const by = parseGroup(textOption(options.by) ?? 'key');
   const sinceMs = parseSince(textOption(options.since), Date.now());
   const filter = { by, ...(sinceMs === undefined ? {} : { sinceMs }) };
-  const usage = await withOperator(context, (client) => client.usage(filter));
+  const usage = await withOperator(context, async (client) => {
+    const sums = await client.usage(filter);
+    return by === 'key' ? nameKeys(sums, await client.listKeys()) : sums;
+  });
   if (options.json === true) return printJson(stdout, { by, since: sinceMs, usage });
   stdout.write(formatUsage(usage, by));
+}
+
+/** A sum, and of a key what people call it. */
+type NamedUsage = UsageView & { name?: string };
+
+/** Runs of operators have no key, and a key that is gone has no name. */
+function nameKeys(sums: readonly UsageView[], keys: readonly KeyView[]): NamedUsage[] {
+  const names = new Map(keys.map(({ id, name }) => [id, name]));
+  return sums.map((sum) => ({ ...sum, name: names.get(sum.group) ?? '' }));
 }
 
 type Group = (typeof usageGroups)[number];
@@ -31,11 +43,20 @@ function parseSince(text: string | undefined, nowMs: number): number | undefined
   return Math.max(0, parseMoment(text, '--since', { nowMs, direction: -1 }));
 }
 
-export function formatUsage(usage: readonly UsageView[], by: Group): string {
+export function formatUsage(usage: readonly NamedUsage[], by: Group): string {
   if (usage.length === 0) return 'No run has ended in that time.\n';
-  const rows = usage.map((row) => [orDash(row.group), ...numbersOf(row), noteOf(row)]);
-  const all = usage.length > 1 ? [['all', ...numbersOf(usage.reduce(add)), '']] : [];
-  return formatTable([by, 'runs', 'failed', 'cancelled', 'prompt', 'completion', ''], [...rows, ...all]);
+  const heads = by === 'key' ? [by, 'name'] : [by];
+  const line = (names: string[], sum: UsageView, note: string) => [
+    ...names.slice(0, heads.length),
+    ...numbersOf(sum),
+    note,
+  ];
+  const rows = usage.map((row) => line([orDash(row.group), orDash(row.name ?? '')], row, noteOf(row)));
+  const all = usage.length > 1 ? [line(['all', ''], usage.reduce(add), '')] : [];
+  return formatTable(
+    [...heads, 'runs', 'failed', 'cancelled', 'prompt', 'completion', ''],
+    [...rows, ...all],
+  );
 }
 
 function numbersOf(row: UsageView): string[] {

@@ -11,7 +11,7 @@ function factsOf(outcome: Exclude<StartOutcome, { kind: 'accepted' }>): Omit<Err
   switch (outcome.kind) {
     case 'unknown-target': {
       const near = outcome.nearest.length === 0 ? '' : `; near it: ${outcome.nearest.join(', ')}`;
-      const message = `no target ${outcome.asked} is known here${near}; see \`iop nodes\` for what there is`;
+      const message = `no target ${outcome.asked} is known here${near}; \`iop targets\` lists what there is`;
       return { kind: 'not-found', code: 'target.unknown', message };
     }
     case 'no-node': {

@@ -1,6 +1,6 @@
 import type { CliProfile } from '@iop/cli-profile';
 import type { RunEnd } from '@iop/domain';
-import type { Adapter, Capabilities, EventSink, ExecutionSpec } from '@iop/runtime';
+import type { Adapter, Capabilities, EventSink, ExecutionSpec, TargetFact } from '@iop/runtime';
 import type { Allow } from '../../../ports/adapter-factory.ts';
 import { readPrompt } from './cli-prompt.ts';
 import { cliFailure, failedEnd } from './exit-verdict.ts';
@@ -28,13 +28,16 @@ export function createCliAdapter(options: CliOptions, deps: CliDeps): Adapter {
   };
 }
 
+/** Any profile can; what its program does with tools of its own is not seen from outside. */
+const facts: readonly TargetFact[] = [{ name: 'chat', holds: true, source: 'declared' }];
+
 /** Looks at files only. One profile that cannot run does not take the others away. */
 function lookAt({ profiles, allow }: CliOptions): Capabilities {
-  const targets: { name: string }[] = [];
+  const targets: Capabilities['targets'][number][] = [];
   const problems: string[] = [];
   for (const [name, profile] of profiles) {
     const found = findPlace(profile, allow);
-    if (found.kind === 'place') targets.push({ name });
+    if (found.kind === 'place') targets.push({ name, facts });
     else problems.push(...found.problems.map((problem) => `${name}: ${problem}`));
   }
   return { healthy: targets.length > 0, detail: problems.join('; '), targets };

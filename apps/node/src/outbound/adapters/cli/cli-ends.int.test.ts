@@ -152,6 +152,19 @@ describe('nothing is started', () => {
     assert.equal(lab.marks.length, 0);
   });
 
+  it('and only what can be started is offered, with what keeps the rest', limit, async (test) => {
+    const lab = createCliLab(test);
+    const { signal } = new AbortController();
+    assert.deepEqual(await lab.adapter.capabilities(signal), { healthy: false, detail: '', targets: [] });
+    await lab.run('echo one');
+    await lab.run('', { program: '/bin/cat', args: [] });
+    const { healthy, detail, targets } = await lab.adapter.capabilities(signal);
+    assert.equal(healthy, true);
+    assert.match(detail, /^t1: .*\/bin\/cat is not allowed by node\.yaml/);
+    const facts = [{ name: 'chat', holds: true, source: 'declared' }];
+    assert.deepEqual(targets, [{ name: 't0', facts }]);
+  });
+
   it('for a program that is not allowed, by whatever path it is named', limit, async (test) => {
     const lab = createCliLab(test);
     for (const program of ['/bin/cat', 'cat', '../bin/cat', '/bin/../bin/cat', 'bin/sh']) {
