@@ -13,7 +13,7 @@ import {
 } from '@iop/wire';
 import type { Edge } from '../../core/edge.ts';
 import type { KeyPolicy, StoredKey } from '../../ports/key-store.ts';
-import type { Response } from './operator-requests.ts';
+import type { Response } from './question.ts';
 import { refusal } from './refusals.ts';
 
 export async function createKey(edge: Edge, { name, policy }: CreateKeyRequest): Promise<Response> {

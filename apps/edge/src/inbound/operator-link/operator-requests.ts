@@ -7,8 +7,6 @@ import {
   type ListRunsRequest,
   ListRunsResponseSchema,
   ListTargetsResponseSchema,
-  type OperatorRequest,
-  type OperatorResponse,
   toFailure,
   toWireRunState,
   UsageGroup,
@@ -18,11 +16,9 @@ import {
 import type { Edge } from '../../core/edge.ts';
 import type { UsageGroup as GroupName } from '../../ports/run-records.ts';
 import { createKey, listKeys, revokeKey, setKey } from './key-requests.ts';
+import type { Request, Response } from './question.ts';
 import { refusal } from './refusals.ts';
 import { toNodeInfo, toRunInfo, toTargetInfo, toUsageRow } from './views-to-wire.ts';
-
-export type Request = Exclude<OperatorRequest['request'], { case: undefined | 'startRun' }>;
-export type Response = Exclude<OperatorResponse['response'], { case: undefined }>;
 
 /** Answers everything that is one question and one answer. Never rejects. */
 export async function answerRequest(edge: Edge, request: Request): Promise<Response> {

@@ -1,32 +1,22 @@
 import type { FinishReason, RunEnd, RunFailure, Usage } from '@iop/domain';
-import type { Dialect, EventSink } from '@iop/runtime';
 import type { Answer, Settle } from '../http-upstream/answer.ts';
 import { bodyPieces, sendPieces } from '../http-upstream/send-pieces.ts';
 import { excerpt, failureOfErrorObject } from '../http-upstream/upstream-error.ts';
 import { AnswerScanner } from './answer-scanner.ts';
 import { malformedAnswer, parseRange, toFinishReason, toUsage } from './answer-values.ts';
-import type { EmbeddingConverter } from './embedding-converter.ts';
-import { JsonPassage } from './json-passage.ts';
+import { JsonPassage, type JsonPassageInit } from './json-passage.ts';
 import { isJson } from './json-scan.ts';
 import type { RunWatch } from './run-watch.ts';
 
 /** Unless it is said otherwise. */
 const defaultHeldBytes = 8 * 1024 * 1024;
 
-export interface JsonAnswerInit {
-  dialect: Dialect;
-  /** The server, for messages. */
-  where: string;
-  sink: EventSink;
+export interface JsonAnswerInit extends JsonPassageInit {
   settle: Settle;
-  /** HTTP says where the body ends, so that a cut can be told from an end. */
-  isFramed: boolean;
   /** Also arrays and bare values: some answers of `openai.raw` are. */
   takesAnyJson?: boolean;
   /** Learns what the target can do, if the answer is held. */
   watch?: RunWatch;
-  /** Changes vectors on their way. */
-  converter?: EmbeddingConverter;
   /** A larger body is passed on as it comes; a smaller one is seen whole before any of it leaves. */
   maxHeldBytes?: number;
 }

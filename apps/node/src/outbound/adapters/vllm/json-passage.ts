@@ -1,22 +1,34 @@
 import type { RunEnd } from '@iop/domain';
+import type { Dialect, EventSink } from '@iop/runtime';
 import { maxPieceBytes } from '../http-upstream/answer.ts';
 import { cutFailure } from '../http-upstream/upstream-fault.ts';
 import { findUsage, malformedAnswer } from './answer-values.ts';
-import type { JsonAnswerInit } from './json-answer.ts';
+import type { EmbeddingConverter } from './embedding-converter.ts';
 
 /** So much of both ends is looked at for usage: servers write it first or last. */
 const edgeBytes = 4096;
+
+export interface JsonPassageInit {
+  dialect: Dialect;
+  /** The server, for messages. */
+  where: string;
+  sink: EventSink;
+  /** HTTP says where the body ends, so that a cut can be told from an end. */
+  isFramed: boolean;
+  /** Changes vectors on their way. */
+  converter?: EmbeddingConverter;
+}
 
 /**
  * A JSON body that is too large to hold, passed on as it comes. Whether it is JSON is not looked at; HTTP
  * has to say where it ends, and its last byte has to close it.
  */
 export class JsonPassage {
-  readonly #init: JsonAnswerInit;
+  readonly #init: JsonPassageInit;
   #head: Uint8Array | undefined;
   #tail: Uint8Array = new Uint8Array(0);
 
-  constructor(init: JsonAnswerInit) {
+  constructor(init: JsonPassageInit) {
     this.#init = init;
   }
 
