@@ -4,8 +4,8 @@ import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 const shared = Buffer.alloc(4096);
 
 /**
- * A file of the kernel; empty: it is no longer there. Tables of processes have hundreds of these, and
- * `readFileSync` takes 64 KiB for each, because they do not tell their size.
+ * `stat` or `environ` of a process, which the kernel gives in one piece; empty: it is no longer there. A table of
+ * processes has hundreds of these, and `readFileSync` takes 64 KiB for each, because they do not tell their size.
  */
 export function readProc(file: string): string {
   let fd: number | undefined;

@@ -1,7 +1,6 @@
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { rmdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { readProc } from './read-proc.ts';
 
 /** A cgroup (v2) of one run: nothing that is in it can leave it by any call of its own. */
 export interface RunCgroup {
@@ -35,7 +34,7 @@ export function openRunCgroup(path: string): RunCgroup {
     add(pid) {
       added = writeFile(join(path, 'cgroup.procs'), String(pid)).catch(ignore);
     },
-    pids: () => readProc(join(path, 'cgroup.procs')).split('\n').filter(Boolean).map(Number),
+    pids: () => readPids(join(path, 'cgroup.procs')),
     kill: () => attempt(() => writeFileSync(join(path, 'cgroup.kill'), '1')),
     remove: () => void added.then(() => rmdir(path)).catch(ignore),
   };
@@ -61,6 +60,15 @@ function findOwnCgroup(): string | undefined {
     return join(point, root === '/' ? own : own.slice(root.length));
   } catch {
     return undefined;
+  }
+}
+
+/** In as many reads as it takes: the kernel gives a long list in pieces that are shorter than asked for. */
+function readPids(file: string): number[] {
+  try {
+    return readFileSync(file, 'latin1').split('\n').filter(Boolean).map(Number);
+  } catch {
+    return [];
   }
 }
 
