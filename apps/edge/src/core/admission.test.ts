@@ -205,6 +205,8 @@ test('a Node that refuses its configuration gets no runs and says why', () => {
   edge.nodes.capabilities(at, []);
   clock.settle();
   assert.match(edge.listNodes()[0]?.detail ?? '', /refused configuration revision 1: adapters\[0\]/);
+  edge.nodes.configResult(at, { revision: 1, problems: ['one', 'two', 'three', 'four', 'five'] });
+  assert.match(edge.listNodes()[0]?.detail ?? '', /: one; two; three; 2 more, which the logs/);
   linkNode('b');
   edge.nodes.configResult({ name: 'b', epoch: 1 }, { revision: 2, problems: ['no'] });
   assert.equal(edge.listNodes()[1]?.state, 'ready', 'it goes on with its last good revision');

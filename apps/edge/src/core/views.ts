@@ -3,6 +3,7 @@ import type { UpstreamLoad } from '@iop/runtime';
 import type { AdapterCapabilities } from '../ports/node-link.ts';
 import { type NodeEntry, type NodeState, nodeState, slotOf } from './node-entry.ts';
 import { troubleWords } from './place-health.ts';
+import { problemWords } from './problem-words.ts';
 import type { EdgeSettings } from './settings.ts';
 
 /** A Node, for operators. */
@@ -49,7 +50,7 @@ export function viewNode(node: NodeEntry, settings: EdgeSettings, clock: Clock):
 function detailOf(node: NodeEntry, settings: EdgeSettings): string {
   if (!node.linked) return node.facts === undefined ? 'not linked since the Edge started' : '';
   if (node.problems.length > 0) {
-    return `refused configuration revision ${settings.revision}: ${node.problems.join('; ')}`;
+    return `refused configuration revision ${settings.revision}: ${problemWords(node.problems)}`;
   }
   if (!node.reconciled) return 'waiting for its inventory of runs';
   if (node.acceptedRevision === undefined) return 'waiting for it to take its configuration';

@@ -1,6 +1,7 @@
 import type { RunSelect } from './door.ts';
 import { selects } from './node-config.ts';
 import { type NodeEntry, nodeState } from './node-entry.ts';
+import { problemWords } from './problem-words.ts';
 import { askedOf } from './run-refusal.ts';
 import type { EdgeSettings } from './settings.ts';
 import type { TargetRef } from './target-book.ts';
@@ -43,7 +44,7 @@ function reasonOf(node: NodeEntry, ref: TargetRef, nowMs: number): string {
   if (state === 'away') return awayText(node, nowMs);
   if (state === 'draining') return 'is draining';
   if (node.problems.length > 0 && node.acceptedRevision === undefined) {
-    return `refused its configuration: ${node.problems.join(', ')}`;
+    return `refused its configuration: ${problemWords(node.problems)}`;
   }
   if (state === 'configuring') return 'has just linked and is not ready yet';
   const adapter = node.adapters?.find((each) => each.name === ref.adapter);

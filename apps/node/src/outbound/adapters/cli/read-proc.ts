@@ -4,7 +4,7 @@ import { closeSync, openSync, readFileSync, readSync } from 'node:fs';
 const shared = Buffer.alloc(4096);
 
 /**
- * `stat` or `environ` of a process, which the kernel gives in one piece; empty: it is no longer there. A table of
+ * A file of the kernel that it gives in one piece (`stat`, `environ`); empty: it is no longer there. A table of
  * processes has hundreds of these, and `readFileSync` takes 64 KiB for each, because they do not tell their size.
  */
 export function readProc(file: string): string {
