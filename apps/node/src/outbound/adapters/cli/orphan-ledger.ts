@@ -62,6 +62,7 @@ export class OrphanLedger {
   left(): LedgerRecord[] {
     const records: LedgerRecord[] = [];
     for (const name of readdirSync(this.#directory)) {
+      if (!name.endsWith(extension)) continue;
       const record = readRecord(join(this.#directory, name)) ?? onlyMark(name.slice(0, -extension.length));
       if (record === undefined) removeFile(join(this.#directory, name));
       else if (!this.#live.has(record.mark)) records.push(record);
