@@ -130,6 +130,7 @@ describe('keys', () => {
       return rows.find(({ group }) => group === key.id);
     };
     const wanted = {
+      name: 'story',
       runs: 5,
       failed: 1,
       cancelled: 0,
