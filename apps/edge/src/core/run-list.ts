@@ -6,7 +6,7 @@ import { type Run, recordOf } from './run.ts';
  * Live runs from memory, ended ones from the store, newest first: ids sort by creation.
  *
  * Runs go on while the store is read. One that ends meanwhile is in memory no more and in the store not yet, or
- * in both: so those that lived before are kept by hand, and each id counts once.
+ * in both: so those that lived before are kept at hand, and each id counts once.
  */
 export async function listRuns(
   active: LiveMap<string, Run>,
@@ -17,8 +17,9 @@ export async function listRuns(
   const ended: readonly RunState[] = wanted.filter(isRunEndState);
   const livedBefore = [...active.values()];
   const stored = ended.length === 0 ? [] : await records.list({ ...query, states: ended });
-  const known = [...livedBefore, ...active.values()].filter((run) => isWanted(run, wanted, query.before));
-  const byId = new Map([...stored, ...known.map(recordOf)].map((record) => [record.runId, record]));
+  const known = new Set([...livedBefore, ...active.values()]);
+  const live = [...known].filter((run) => isWanted(run, wanted, query.before)).map(recordOf);
+  const byId = new Map([...stored, ...live].map((record) => [record.runId, record]));
   return [...byId.values()].sort((a, b) => (a.runId < b.runId ? 1 : -1)).slice(0, query.limit);
 }
 
