@@ -171,6 +171,8 @@ export const importTable: readonly ImportRow[] = [
       'apps/{app}/src/core',
       'apps/{app}/src/ports',
       'apps/{app}/src/inbound/http',
+      'apps/{app}/src/run-events',
+      'apps/{app}/src/dialects',
       ...packages,
       'node:*',
       'npm:*',
@@ -178,10 +180,27 @@ export const importTable: readonly ImportRow[] = [
     why: 'One way in. It calls core and knows no other way in, so that each can be replaced alone.',
   },
   {
+    place: 'apps/{app}/src/run-events',
+    may: [
+      'apps/{app}/src/core',
+      'apps/{app}/src/ports',
+      'packages/domain',
+      'packages/runtime',
+      'packages/wire',
+    ],
+    why: 'Events of runs as messages of the wire, and back: what Nodes send, operators read and the store keeps.',
+  },
+  {
+    place: 'apps/{app}/src/dialects',
+    may: ['apps/{app}/src/run-events', 'packages/domain', 'packages/runtime'],
+    why: 'Reads the raw events of one dialect for the doors of others. Pure.',
+  },
+  {
     place: 'apps/{app}/src/outbound/{part}',
     may: [
       'apps/{app}/src/core',
       'apps/{app}/src/ports',
+      'apps/{app}/src/run-events',
       ...packages,
       'packages/cli-profile',
       'packages/runtime/src/testing',

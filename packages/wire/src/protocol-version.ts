@@ -28,6 +28,11 @@ export const protocolHistory: readonly ProtocolRevision[] = [
     schemaHash: 'd3ec14077a7b55edbf56844bc8574224d4550928108b266672c37b9daede6006',
     change: 'Policies of keys, usage, places and aliases of targets, why a run went where it went.',
   },
+  {
+    version: 1,
+    schemaHash: '3cd07926848a96df9967fc9219871bf2e835807259b711ffd8759a0481eb2d68',
+    change: 'Attempts and their ends as events of a run.',
+  },
 ];
 
 export const protocolVersion = 1;

@@ -19,6 +19,10 @@ export interface NodeLink {
   consumed(attempt: AttemptRef, sizeBytes: number): void;
   /** Last seq that arrived; 0 if none or unknown. */
   receivedSeq(attempt: AttemptRef): number;
+  /** Everything up to this seq is durable here: of a detached attempt only that is acked. */
+  committed(attempt: AttemptRef, seq: number): void;
+  /** A detached attempt that an earlier process of the Edge dispatched; its events up to `receivedSeq` are in the log. */
+  adopt(attempt: AttemptRef, sink: AttemptSink, receivedSeq: number): void;
   /** The attempt is over for the Edge: its sink is never called again, whatever the Node still sends. */
   forget(attempt: AttemptRef): void;
   /** Answers `RunInventory`. */
@@ -44,6 +48,8 @@ export interface RunOrder extends AttemptRef {
   deadlineMs: number;
   door: string;
   configRevision: number;
+  /** Acked when committed; the Node goes on without a link. */
+  detached: boolean;
   /** Present exactly if `dialect` is `openai.raw`. */
   raw?: RawRequest | undefined;
 }
@@ -52,11 +58,12 @@ export interface RunOrder extends AttemptRef {
 export interface AttemptSink {
   /** The Node has taken the attempt. */
   accepted(): void;
-  /** `sizeBytes`: what they take of the window. */
-  events(events: readonly RuntimeEvent[], sizeBytes: number): void;
+  /** `sizeBytes`: what they take of the window. `lastSeq`: of the last of them. */
+  events(events: readonly RuntimeEvent[], sizeBytes: number, lastSeq: number): void;
   /** A change of state that is not an end. */
   stateChanged(state: 'running' | 'waiting'): void;
-  end(end: RunEnd): void;
+  /** A detached attempt is still held here until `forget`, so that `committed` acks its end. */
+  end(end: RunEnd, seq: number): void;
   /** Events are missing or cannot be read: the attempt cannot go on. */
   broken(code: string, message: string): void;
 }

@@ -1,4 +1,4 @@
-import type { RunEnd, RunState } from '@iop/domain';
+import type { CancelCause, RunEnd, RunState } from '@iop/domain';
 
 /**
  * Records of runs, written behind: `save` never waits and never throws, a newer state of the same run
@@ -9,6 +9,8 @@ import type { RunEnd, RunState } from '@iop/domain';
  */
 export interface RunRecords {
   save(record: RunRecord): void;
+  /** As `save`, but resolves when it survives a power cut. Rejects with an `unavailable` IopError. */
+  commit(record: RunRecord): Promise<void>;
   /** Sees everything that was saved before the call. Rejects with an `unavailable` IopError. */
   find(runId: string): Promise<RunRecord | undefined>;
   /** Sees everything that was saved before the call. Rejects with an `unavailable` IopError. */
@@ -18,6 +20,8 @@ export interface RunRecords {
    * days (UTC) are counted. Sees everything that was saved before the call. Rejects as `list` does.
    */
   usage(query: UsageQuery): Promise<readonly UsageSum[]>;
+  /** A Node came back with an end of a run that had been given up: `words` become `RunRecord.stale`. */
+  noteStale(runId: string, words: string): void;
   /** Resolves when everything saved before the call is written, or rejects. */
   flush(): Promise<void>;
 }
@@ -41,7 +45,20 @@ export interface RunRecord {
   startedAtMs: number | undefined;
   endedAtMs: number | undefined;
   end: RunEnd | undefined;
+  runClass: RunClass;
+  /** Its content is kept for its own retention, whatever `history.content` says. */
+  stored: boolean;
+  /** A cancel that was asked for and has not come to an end. */
+  stopCause: CancelCause | undefined;
+  /** Of the Node's process that has, or had, its last attempt. */
+  nodeInstance: string;
+  /** Of the last attempt: whether content of it was accepted. */
+  committed: boolean;
+  /** What a Node said of an attempt after the run had ended, for people; empty: nothing. */
+  stale: string;
 }
+
+export type RunClass = 'attached' | 'detached';
 
 export interface RunQuery {
   /** 1 to 1000, newest first. */

@@ -3,7 +3,7 @@ import { BodySender, type InboxStep, type Ledger, type Pump, RunInbox } from '@i
 import type { RuntimeEvent } from '@iop/runtime';
 import { fromEndEvent, type RunEvent, type RunEvents, RunState, runEventSizeBytes } from '@iop/wire';
 import type { AttemptSink, RunOrder } from '../../ports/node-link.ts';
-import { toRuntimeEvent } from './event-from-wire.ts';
+import { toRuntimeEvent } from '../../run-events/from-wire.ts';
 
 export interface LinkAttemptInit {
   order: RunOrder;

@@ -11,8 +11,8 @@ import {
   isStringOrObject,
   optional,
   required,
-} from './field-checks.ts';
-import { type Fields, isObject, type Problem } from './problem.ts';
+} from '../http/field-checks.ts';
+import { type Fields, isObject, type Problem } from '../http/problem.ts';
 import { parseRequest } from './request-fields.ts';
 import type { RequestOutcome } from './run-shape.ts';
 

@@ -6,8 +6,8 @@ import {
   isInteger,
   isString,
   optional,
-} from './field-checks.ts';
-import type { Fields, Problem } from './problem.ts';
+} from '../http/field-checks.ts';
+import type { Fields, Problem } from '../http/problem.ts';
 import { checkPromptInput } from './prompt-input.ts';
 import { parseRequest } from './request-fields.ts';
 import type { RequestOutcome } from './run-shape.ts';

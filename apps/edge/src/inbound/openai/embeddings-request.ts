@@ -1,5 +1,5 @@
-import { atLeast, checkModel, isString, optional } from './field-checks.ts';
-import type { Fields, Problem } from './problem.ts';
+import { atLeast, checkModel, isString, optional } from '../http/field-checks.ts';
+import type { Fields, Problem } from '../http/problem.ts';
 import { checkPromptInput } from './prompt-input.ts';
 import { parseRequest } from './request-fields.ts';
 import type { RequestOutcome } from './run-shape.ts';

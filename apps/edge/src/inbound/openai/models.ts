@@ -1,6 +1,6 @@
 import type { EdgeDoor, ModelInfo } from '../../core/door.ts';
 import type { Exchange } from '../http/exchange.ts';
-import { unknownModel } from './to-http.ts';
+import { unknownModel } from '../http/to-http.ts';
 
 export function answerModels(exchange: Exchange, edge: Pick<EdgeDoor, 'models'>, keyId: string): void {
   exchange.json(200, { object: 'list', data: edge.models(keyId).map(toModel) });

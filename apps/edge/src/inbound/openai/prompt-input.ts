@@ -1,4 +1,4 @@
-import type { Problem } from './problem.ts';
+import type { Problem } from '../http/problem.ts';
 
 /** Texts or token arrays: `prompt` of a completion, `input` of embeddings. */
 export function checkPromptInput(path: string, value: unknown): Problem | undefined {

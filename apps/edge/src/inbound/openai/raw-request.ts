@@ -1,9 +1,9 @@
 import type { RawRequest } from '@iop/runtime';
+import { checkModel } from '../http/field-checks.ts';
+import { parseJsonBody } from '../http/json-body.ts';
+import { type Fields, toRefusal } from '../http/problem.ts';
 import { invalidRequest, type Refusal } from '../http/refusal.ts';
-import { checkModel } from './field-checks.ts';
-import { parseJsonBody } from './json-body.ts';
 import { isMultipart, readFormFields } from './multipart-form.ts';
-import { type Fields, toRefusal } from './problem.ts';
 import type { RequestOutcome } from './run-shape.ts';
 
 export interface RawAsked {

@@ -1,5 +1,5 @@
-import { parseJsonBody } from './json-body.ts';
-import { type Fields, isObject, type Problem, toRefusal } from './problem.ts';
+import { parseJsonBody } from '../http/json-body.ts';
+import { type Fields, isObject, type Problem, toRefusal } from '../http/problem.ts';
 import type { RequestOutcome, RunRequest } from './run-shape.ts';
 
 /** A JSON request in which `findProblem` finds nothing wrong. */

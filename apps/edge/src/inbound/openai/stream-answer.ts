@@ -2,15 +2,15 @@ import type { Clock, RunEnd } from '@iop/domain';
 import { isContent, type RuntimeEvent } from '@iop/runtime';
 import type { Log } from '@iop/shell';
 import type { RunPlace, RunReader } from '../../core/door.ts';
+import { EventJoiner } from '../http/event-joiner.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { HttpTimes } from '../http/http-config.ts';
+import { Outlet } from '../http/outlet.ts';
 import { encodeError, type Refusal } from '../http/refusal.ts';
+import { RunOwner } from '../http/run-owner.ts';
+import { badEvent, endToRefusal, eventTooLarge } from '../http/to-http.ts';
 import type { AnswerIdentity } from './answer-words.ts';
-import { EventJoiner } from './event-joiner.ts';
-import { Outlet } from './outlet.ts';
-import { RunOwner } from './run-owner.ts';
 import type { ChunkEncoder, RunShape } from './run-shape.ts';
-import { badEvent, endToRefusal, eventTooLarge } from './to-http.ts';
 
 export interface AnswerInit {
   exchange: Exchange;

@@ -3,9 +3,9 @@ import type { Exchange } from '../http/exchange.ts';
 import type { HttpPort } from '../http/http-port.ts';
 import { invalidRequest, type Refusal } from '../http/refusal.ts';
 import { type BodyOutcome, readBody } from '../http/request-body.ts';
+import { startToRefusal } from '../http/to-http.ts';
 import type { RunRequest, RunShape } from './run-shape.ts';
 import { type AnswerInit, StreamAnswer } from './stream-answer.ts';
-import { startToRefusal } from './to-http.ts';
 import { WholeAnswer } from './whole-answer.ts';
 
 /** Takes a request in this shape, from its head to a run with an owner. */

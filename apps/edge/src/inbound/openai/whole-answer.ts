@@ -1,13 +1,13 @@
 import type { RunEnd } from '@iop/domain';
 import { isContent, type RuntimeEvent } from '@iop/runtime';
 import type { RunPlace, RunReader } from '../../core/door.ts';
+import { Outlet } from '../http/outlet.ts';
 import type { Refusal } from '../http/refusal.ts';
-import { Outlet } from './outlet.ts';
+import { RunOwner } from '../http/run-owner.ts';
+import { answerTooLarge, badEvent, endToRefusal } from '../http/to-http.ts';
 import { isJson, rawFields } from './raw-head.ts';
-import { RunOwner } from './run-owner.ts';
 import type { AnswerAssembler } from './run-shape.ts';
 import type { AnswerInit } from './stream-answer.ts';
-import { answerTooLarge, badEvent, endToRefusal } from './to-http.ts';
 
 /** Events that have to be put together cannot be passed on before their end. */
 const assembleLimitBytes = 64 * 1024 * 1024;

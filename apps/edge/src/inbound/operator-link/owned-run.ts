@@ -10,7 +10,7 @@ import {
   toWireRunState,
 } from '@iop/wire';
 import type { AttachedRun, RunPlace, RunReader } from '../../core/door.ts';
-import { toRunEvent } from './event-to-wire.ts';
+import { toRunEvent } from '../../run-events/to-wire.ts';
 import type { OperatorOutlet } from './operator-outlet.ts';
 
 /**

@@ -13,7 +13,7 @@ import type { Message, UnknownEnum } from "@bufbuild/protobuf";
  * Describes the file iop/wire/v1/run.proto.
  */
 export const file_iop_wire_v1_run: GenFile = /*@__PURE__*/
-  fileDesc("ChVpb3Avd2lyZS92MS9ydW4ucHJvdG8SC2lvcC53aXJlLnYxIscDCgpSdW5SZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEigKCXJ1bl9jbGFzcxgDIAEoDjIVLmlvcC53aXJlLnYxLlJ1bkNsYXNzEg8KB2FkYXB0ZXIYBCABKAkSDgoGdGFyZ2V0GAUgASgJEg8KB2RpYWxlY3QYBiABKAkSDgoGc3RyZWFtGAcgASgIEhUKDWluY2x1ZGVfdXNhZ2UYCCABKAgSDAoEYm9keRgJIAEoDBIRCglib2R5X3NpemUYCiABKA0SFAoMZXZlbnRfY3JlZGl0GAsgASgNEhMKC2RlYWRsaW5lX21zGAwgASgNEhIKCnNlc3Npb25faWQYDSABKAkSDAoEZG9vchgOIAEoCRI3CghtZXRhZGF0YRgPIAMoCzIlLmlvcC53aXJlLnYxLlJ1blJlcXVlc3QuTWV0YWRhdGFFbnRyeRIXCg9jb25maWdfcmV2aXNpb24YECABKA0SJAoDcmF3GBEgASgLMhcuaW9wLndpcmUudjEuUmF3UmVxdWVzdBovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiMAoKUmF3UmVxdWVzdBIMCgRwYXRoGAEgASgJEhQKDGNvbnRlbnRfdHlwZRgCIAEoCSJICgdSdW5Cb2R5Eg4KBnJ1bl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEg4KBm9mZnNldBgDIAEoDRIMCgRkYXRhGAQgASgMIi4KC1J1bkFjY2VwdGVkEg4KBnJ1bl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNImYKCVJ1bkV2ZW50cxIOCgZydW5faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIRCglmaXJzdF9zZXEYAyABKA0SJQoGZXZlbnRzGAQgAygLMhUuaW9wLndpcmUudjEuUnVuRXZlbnQitwUKCFJ1bkV2ZW50EiQKA3JhdxgBIAEoCzIVLmlvcC53aXJlLnYxLlJhd0V2ZW50SAASJgoEdGV4dBgCIAEoCzIWLmlvcC53aXJlLnYxLlRleHRFdmVudEgAEjAKCXJlYXNvbmluZxgDIAEoCzIbLmlvcC53aXJlLnYxLlJlYXNvbmluZ0V2ZW50SAASLwoJdG9vbF9jYWxsGAQgASgLMhouaW9wLndpcmUudjEuVG9vbENhbGxFdmVudEgAEjcKDXRvb2xfYWN0aXZpdHkYBSABKAsyHi5pb3Aud2lyZS52MS5Ub29sQWN0aXZpdHlFdmVudEgAEiYKBHBsYW4YBiABKAsyFi5pb3Aud2lyZS52MS5QbGFuRXZlbnRIABJBChJwZXJtaXNzaW9uX3JlcXVlc3QYByABKAsyIy5pb3Aud2lyZS52MS5QZXJtaXNzaW9uUmVxdWVzdEV2ZW50SAASJgoEc3RlcBgIIAEoCzIWLmlvcC53aXJlLnYxLlN0ZXBFdmVudEgAEiQKA2xvZxgJIAEoCzIVLmlvcC53aXJlLnYxLkxvZ0V2ZW50SAASLgoIYXJ0aWZhY3QYCiABKAsyGi5pb3Aud2lyZS52MS5BcnRpZmFjdEV2ZW50SAASKAoFdXNhZ2UYCyABKAsyFy5pb3Aud2lyZS52MS5Vc2FnZUV2ZW50SAASLgoIcHJvZ3Jlc3MYDCABKAsyGi5pb3Aud2lyZS52MS5Qcm9ncmVzc0V2ZW50SAASKAoFc3RhdGUYDSABKAsyFy5pb3Aud2lyZS52MS5TdGF0ZUV2ZW50SAASJAoDZW5kGA4gASgLMhUuaW9wLndpcmUudjEuRW5kRXZlbnRIABImCgRoZWFkGA8gASgLMhYuaW9wLndpcmUudjEuSGVhZEV2ZW50SABCBgoEa2luZCIhCglIZWFkRXZlbnQSFAoMY29udGVudF90eXBlGAEgASgJIjcKCFJhd0V2ZW50Eg8KB2RpYWxlY3QYASABKAkSDAoEZGF0YRgCIAEoDBIMCgRtb3JlGAMgASgIIhkKCVRleHRFdmVudBIMCgR0ZXh0GAEgASgJIh4KDlJlYXNvbmluZ0V2ZW50EgwKBHRleHQYASABKAkiUAoNVG9vbENhbGxFdmVudBINCgVpbmRleBgBIAEoDRIKCgJpZBgCIAEoCRIMCgRuYW1lGAMgASgJEhYKDmFyZ3VtZW50c19qc29uGAQgASgJIlMKEVRvb2xBY3Rpdml0eUV2ZW50EgoKAmlkGAEgASgJEg0KBXRpdGxlGAIgASgJEg4KBnN0YXR1cxgDIAEoCRITCgtkZXRhaWxfanNvbhgEIAEoCSIhCglQbGFuRXZlbnQSFAoMZW50cmllc19qc29uGAEgASgJIkkKFlBlcm1pc3Npb25SZXF1ZXN0RXZlbnQSCgoCaWQYASABKAkSDQoFdGl0bGUYAiABKAkSFAoMb3B0aW9uc19qc29uGAMgASgJIjUKCVN0ZXBFdmVudBIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEg4KBnN0YXR1cxgDIAEoCSJACghMb2dFdmVudBImCgZzdHJlYW0YASABKA4yFi5pb3Aud2lyZS52MS5Mb2dTdHJlYW0SDAoEZGF0YRgCIAEoDCJZCg1BcnRpZmFjdEV2ZW50EgoKAmlkGAEgASgJEgwKBG5hbWUYAiABKAkSEgoKbWVkaWFfdHlwZRgDIAEoCRIMCgRkYXRhGAQgASgMEgwKBGxhc3QYBSABKAgiTAoFVXNhZ2USFQoNcHJvbXB0X3Rva2VucxgBIAEoDRIZChFjb21wbGV0aW9uX3Rva2VucxgCIAEoDRIRCgllc3RpbWF0ZWQYAyABKAgiLwoKVXNhZ2VFdmVudBIhCgV1c2FnZRgBIAEoCzISLmlvcC53aXJlLnYxLlVzYWdlIkQKDVByb2dyZXNzRXZlbnQSDwoHbWVzc2FnZRgBIAEoCRIVCghmcmFjdGlvbhgCIAEoAkgAiAEBQgsKCV9mcmFjdGlvbiJgCgpTdGF0ZUV2ZW50EiQKBXN0YXRlGAEgASgOMhUuaW9wLndpcmUudjEuUnVuU3RhdGUSLAoLd2FpdF9yZWFzb24YAiABKA4yFy5pb3Aud2lyZS52MS5XYWl0UmVhc29uIrUBCghFbmRFdmVudBIrCgljb21wbGV0ZWQYASABKAsyFi5pb3Aud2lyZS52MS5Db21wbGV0ZWRIABIlCgZmYWlsZWQYAiABKAsyEy5pb3Aud2lyZS52MS5GYWlsZWRIABIrCgljYW5jZWxsZWQYAyABKAsyFi5pb3Aud2lyZS52MS5DYW5jZWxsZWRIABIhCgV1c2FnZRgEIAEoCzISLmlvcC53aXJlLnYxLlVzYWdlQgUKA2VuZCIiCglDb21wbGV0ZWQSFQoNZmluaXNoX3JlYXNvbhgBIAEoCSKEAQoGRmFpbGVkEiUKB2ZhaWx1cmUYASABKAsyFC5pb3Aud2lyZS52MS5GYWlsdXJlEhEKCXJldHJ5YWJsZRgCIAEoCBIRCglhZnRlcl9wb3MYAyABKA0SLQoIdXBzdHJlYW0YBCABKAsyGy5pb3Aud2lyZS52MS5VcHN0cmVhbUFuc3dlciJGCg5VcHN0cmVhbUFuc3dlchIOCgZzdGF0dXMYASABKA0SDAoEYm9keRgCIAEoDBIWCg5yZXRyeV9hZnRlcl9tcxgDIAEoDSIXCglDYW5jZWxsZWQSCgoCYnkYASABKAkimgEKB0ZhaWx1cmUSDAoEa2luZBgBIAEoCRIMCgRjb2RlGAIgASgJEg8KB21lc3NhZ2UYAyABKAkSMgoHZGV0YWlscxgEIAMoCzIhLmlvcC53aXJlLnYxLkZhaWx1cmUuRGV0YWlsc0VudHJ5Gi4KDERldGFpbHNFbnRyeRILCgNrZXkYASABKAkSDQoFdmFsdWUYAiABKAk6AjgBIjMKBlJ1bkFjaxIpCgdlbnRyaWVzGAEgAygLMhguaW9wLndpcmUudjEuUnVuQWNrRW50cnkiOwoLUnVuQWNrRW50cnkSDgoGcnVuX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SCwoDc2VxGAMgASgNIjkKCVJ1bkNyZWRpdBIsCgdlbnRyaWVzGAEgAygLMhsuaW9wLndpcmUudjEuUnVuQ3JlZGl0RW50cnkiQAoOUnVuQ3JlZGl0RW50cnkSDgoGcnVuX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SDQoFYnl0ZXMYAyABKA0iPAoNQ2FuY2VsUmVxdWVzdBIOCgZydW5faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIKCgJieRgDIAEoCSI/CgxSdW5JbnZlbnRvcnkSLwoHZW50cmllcxgBIAMoCzIeLmlvcC53aXJlLnYxLlJ1bkludmVudG9yeUVudHJ5IpsBChFSdW5JbnZlbnRvcnlFbnRyeRIOCgZydW5faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIkCgVzdGF0ZRgDIAEoDjIVLmlvcC53aXJlLnYxLlJ1blN0YXRlEhAKCGxhc3Rfc2VxGAQgASgNEhYKDmZpcnN0X2tlcHRfc2VxGAUgASgNEhUKDWJvZHlfcmVjZWl2ZWQYBiABKA0iOQoJUnVuUmVzdW1lEiwKB2VudHJpZXMYASADKAsyGy5pb3Aud2lyZS52MS5SdW5SZXN1bWVFbnRyeSJoCg5SdW5SZXN1bWVFbnRyeRIOCgZydW5faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIRCglhZnRlcl9zZXEYAyABKA0SFAoMZXZlbnRfY3JlZGl0GAQgASgNEgwKBGRyb3AYBSABKAgqVQoIUnVuQ2xhc3MSGQoVUlVOX0NMQVNTX1VOU1BFQ0lGSUVEEAASFgoSUlVOX0NMQVNTX0FUVEFDSEVEEAESFgoSUlVOX0NMQVNTX0RFVEFDSEVEEAIq+AEKCFJ1blN0YXRlEhkKFVJVTl9TVEFURV9VTlNQRUNJRklFRBAAEhQKEFJVTl9TVEFURV9RVUVVRUQQARIWChJSVU5fU1RBVEVfU1RBUlRJTkcQAhIVChFSVU5fU1RBVEVfUlVOTklORxADEhUKEVJVTl9TVEFURV9XQUlUSU5HEAQSFgoSUlVOX1NUQVRFX1NUT1BQSU5HEAUSFQoRUlVOX1NUQVRFX1VOS05PV04QBhIXChNSVU5fU1RBVEVfQ09NUExFVEVEEAcSFAoQUlVOX1NUQVRFX0ZBSUxFRBAIEhcKE1JVTl9TVEFURV9DQU5DRUxMRUQQCSpcCgpXYWl0UmVhc29uEhsKF1dBSVRfUkVBU09OX1VOU1BFQ0lGSUVEEAASGgoWV0FJVF9SRUFTT05fUEVSTUlTU0lPThABEhUKEVdBSVRfUkVBU09OX0lOUFVUEAIqbAoJTG9nU3RyZWFtEhoKFkxPR19TVFJFQU1fVU5TUEVDSUZJRUQQABIVChFMT0dfU1RSRUFNX1NURE9VVBABEhUKEUxPR19TVFJFQU1fU1RERVJSEAISFQoRTE9HX1NUUkVBTV9TWVNURU0QA2IGcHJvdG8z");
+  fileDesc("ChVpb3Avd2lyZS92MS9ydW4ucHJvdG8SC2lvcC53aXJlLnYxIscDCgpSdW5SZXF1ZXN0Eg4KBnJ1bl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEigKCXJ1bl9jbGFzcxgDIAEoDjIVLmlvcC53aXJlLnYxLlJ1bkNsYXNzEg8KB2FkYXB0ZXIYBCABKAkSDgoGdGFyZ2V0GAUgASgJEg8KB2RpYWxlY3QYBiABKAkSDgoGc3RyZWFtGAcgASgIEhUKDWluY2x1ZGVfdXNhZ2UYCCABKAgSDAoEYm9keRgJIAEoDBIRCglib2R5X3NpemUYCiABKA0SFAoMZXZlbnRfY3JlZGl0GAsgASgNEhMKC2RlYWRsaW5lX21zGAwgASgNEhIKCnNlc3Npb25faWQYDSABKAkSDAoEZG9vchgOIAEoCRI3CghtZXRhZGF0YRgPIAMoCzIlLmlvcC53aXJlLnYxLlJ1blJlcXVlc3QuTWV0YWRhdGFFbnRyeRIXCg9jb25maWdfcmV2aXNpb24YECABKA0SJAoDcmF3GBEgASgLMhcuaW9wLndpcmUudjEuUmF3UmVxdWVzdBovCg1NZXRhZGF0YUVudHJ5EgsKA2tleRgBIAEoCRINCgV2YWx1ZRgCIAEoCToCOAEiMAoKUmF3UmVxdWVzdBIMCgRwYXRoGAEgASgJEhQKDGNvbnRlbnRfdHlwZRgCIAEoCSJICgdSdW5Cb2R5Eg4KBnJ1bl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEg4KBm9mZnNldBgDIAEoDRIMCgRkYXRhGAQgASgMIi4KC1J1bkFjY2VwdGVkEg4KBnJ1bl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNImYKCVJ1bkV2ZW50cxIOCgZydW5faWQYASABKAkSDwoHYXR0ZW1wdBgCIAEoDRIRCglmaXJzdF9zZXEYAyABKA0SJQoGZXZlbnRzGAQgAygLMhUuaW9wLndpcmUudjEuUnVuRXZlbnQimgYKCFJ1bkV2ZW50EiQKA3JhdxgBIAEoCzIVLmlvcC53aXJlLnYxLlJhd0V2ZW50SAASJgoEdGV4dBgCIAEoCzIWLmlvcC53aXJlLnYxLlRleHRFdmVudEgAEjAKCXJlYXNvbmluZxgDIAEoCzIbLmlvcC53aXJlLnYxLlJlYXNvbmluZ0V2ZW50SAASLwoJdG9vbF9jYWxsGAQgASgLMhouaW9wLndpcmUudjEuVG9vbENhbGxFdmVudEgAEjcKDXRvb2xfYWN0aXZpdHkYBSABKAsyHi5pb3Aud2lyZS52MS5Ub29sQWN0aXZpdHlFdmVudEgAEiYKBHBsYW4YBiABKAsyFi5pb3Aud2lyZS52MS5QbGFuRXZlbnRIABJBChJwZXJtaXNzaW9uX3JlcXVlc3QYByABKAsyIy5pb3Aud2lyZS52MS5QZXJtaXNzaW9uUmVxdWVzdEV2ZW50SAASJgoEc3RlcBgIIAEoCzIWLmlvcC53aXJlLnYxLlN0ZXBFdmVudEgAEiQKA2xvZxgJIAEoCzIVLmlvcC53aXJlLnYxLkxvZ0V2ZW50SAASLgoIYXJ0aWZhY3QYCiABKAsyGi5pb3Aud2lyZS52MS5BcnRpZmFjdEV2ZW50SAASKAoFdXNhZ2UYCyABKAsyFy5pb3Aud2lyZS52MS5Vc2FnZUV2ZW50SAASLgoIcHJvZ3Jlc3MYDCABKAsyGi5pb3Aud2lyZS52MS5Qcm9ncmVzc0V2ZW50SAASKAoFc3RhdGUYDSABKAsyFy5pb3Aud2lyZS52MS5TdGF0ZUV2ZW50SAASJAoDZW5kGA4gASgLMhUuaW9wLndpcmUudjEuRW5kRXZlbnRIABImCgRoZWFkGA8gASgLMhYuaW9wLndpcmUudjEuSGVhZEV2ZW50SAASLAoHYXR0ZW1wdBgQIAEoCzIZLmlvcC53aXJlLnYxLkF0dGVtcHRFdmVudEgAEjMKC2F0dGVtcHRfZW5kGBEgASgLMhwuaW9wLndpcmUudjEuQXR0ZW1wdEVuZEV2ZW50SABCBgoEa2luZCKcAQoMQXR0ZW1wdEV2ZW50Eg8KB2F0dGVtcHQYASABKA0SDAoEbm9kZRgCIAEoCRIPCgdhZGFwdGVyGAMgASgJEg4KBnRhcmdldBgEIAEoCRINCgVyb3V0ZRgFIAEoCRIRCgl3YWl0ZWRfbXMYBiABKA0SKgoKY2FuZGlkYXRlcxgHIAMoCzIWLmlvcC53aXJlLnYxLkNhbmRpZGF0ZSJrCglDYW5kaWRhdGUSDAoEbm9kZRgBIAEoCRIPCgdhZGFwdGVyGAIgASgJEg4KBnRhcmdldBgDIAEoCRIPCgd2ZXJkaWN0GAQgASgJEg8KB3J1bm5pbmcYBSABKA0SDQoFbGltaXQYBiABKA0iSQoPQXR0ZW1wdEVuZEV2ZW50Eg8KB2F0dGVtcHQYASABKA0SJQoHZmFpbHVyZRgCIAEoCzIULmlvcC53aXJlLnYxLkZhaWx1cmUiIQoJSGVhZEV2ZW50EhQKDGNvbnRlbnRfdHlwZRgBIAEoCSI3CghSYXdFdmVudBIPCgdkaWFsZWN0GAEgASgJEgwKBGRhdGEYAiABKAwSDAoEbW9yZRgDIAEoCCIZCglUZXh0RXZlbnQSDAoEdGV4dBgBIAEoCSIeCg5SZWFzb25pbmdFdmVudBIMCgR0ZXh0GAEgASgJIlAKDVRvb2xDYWxsRXZlbnQSDQoFaW5kZXgYASABKA0SCgoCaWQYAiABKAkSDAoEbmFtZRgDIAEoCRIWCg5hcmd1bWVudHNfanNvbhgEIAEoCSJTChFUb29sQWN0aXZpdHlFdmVudBIKCgJpZBgBIAEoCRINCgV0aXRsZRgCIAEoCRIOCgZzdGF0dXMYAyABKAkSEwoLZGV0YWlsX2pzb24YBCABKAkiIQoJUGxhbkV2ZW50EhQKDGVudHJpZXNfanNvbhgBIAEoCSJJChZQZXJtaXNzaW9uUmVxdWVzdEV2ZW50EgoKAmlkGAEgASgJEg0KBXRpdGxlGAIgASgJEhQKDG9wdGlvbnNfanNvbhgDIAEoCSI1CglTdGVwRXZlbnQSCgoCaWQYASABKAkSDAoEbmFtZRgCIAEoCRIOCgZzdGF0dXMYAyABKAkiQAoITG9nRXZlbnQSJgoGc3RyZWFtGAEgASgOMhYuaW9wLndpcmUudjEuTG9nU3RyZWFtEgwKBGRhdGEYAiABKAwiWQoNQXJ0aWZhY3RFdmVudBIKCgJpZBgBIAEoCRIMCgRuYW1lGAIgASgJEhIKCm1lZGlhX3R5cGUYAyABKAkSDAoEZGF0YRgEIAEoDBIMCgRsYXN0GAUgASgIIkwKBVVzYWdlEhUKDXByb21wdF90b2tlbnMYASABKA0SGQoRY29tcGxldGlvbl90b2tlbnMYAiABKA0SEQoJZXN0aW1hdGVkGAMgASgIIi8KClVzYWdlRXZlbnQSIQoFdXNhZ2UYASABKAsyEi5pb3Aud2lyZS52MS5Vc2FnZSJECg1Qcm9ncmVzc0V2ZW50Eg8KB21lc3NhZ2UYASABKAkSFQoIZnJhY3Rpb24YAiABKAJIAIgBAUILCglfZnJhY3Rpb24iYAoKU3RhdGVFdmVudBIkCgVzdGF0ZRgBIAEoDjIVLmlvcC53aXJlLnYxLlJ1blN0YXRlEiwKC3dhaXRfcmVhc29uGAIgASgOMhcuaW9wLndpcmUudjEuV2FpdFJlYXNvbiK1AQoIRW5kRXZlbnQSKwoJY29tcGxldGVkGAEgASgLMhYuaW9wLndpcmUudjEuQ29tcGxldGVkSAASJQoGZmFpbGVkGAIgASgLMhMuaW9wLndpcmUudjEuRmFpbGVkSAASKwoJY2FuY2VsbGVkGAMgASgLMhYuaW9wLndpcmUudjEuQ2FuY2VsbGVkSAASIQoFdXNhZ2UYBCABKAsyEi5pb3Aud2lyZS52MS5Vc2FnZUIFCgNlbmQiIgoJQ29tcGxldGVkEhUKDWZpbmlzaF9yZWFzb24YASABKAkihAEKBkZhaWxlZBIlCgdmYWlsdXJlGAEgASgLMhQuaW9wLndpcmUudjEuRmFpbHVyZRIRCglyZXRyeWFibGUYAiABKAgSEQoJYWZ0ZXJfcG9zGAMgASgNEi0KCHVwc3RyZWFtGAQgASgLMhsuaW9wLndpcmUudjEuVXBzdHJlYW1BbnN3ZXIiRgoOVXBzdHJlYW1BbnN3ZXISDgoGc3RhdHVzGAEgASgNEgwKBGJvZHkYAiABKAwSFgoOcmV0cnlfYWZ0ZXJfbXMYAyABKA0iFwoJQ2FuY2VsbGVkEgoKAmJ5GAEgASgJIpoBCgdGYWlsdXJlEgwKBGtpbmQYASABKAkSDAoEY29kZRgCIAEoCRIPCgdtZXNzYWdlGAMgASgJEjIKB2RldGFpbHMYBCADKAsyIS5pb3Aud2lyZS52MS5GYWlsdXJlLkRldGFpbHNFbnRyeRouCgxEZXRhaWxzRW50cnkSCwoDa2V5GAEgASgJEg0KBXZhbHVlGAIgASgJOgI4ASIzCgZSdW5BY2sSKQoHZW50cmllcxgBIAMoCzIYLmlvcC53aXJlLnYxLlJ1bkFja0VudHJ5IjsKC1J1bkFja0VudHJ5Eg4KBnJ1bl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEgsKA3NlcRgDIAEoDSI5CglSdW5DcmVkaXQSLAoHZW50cmllcxgBIAMoCzIbLmlvcC53aXJlLnYxLlJ1bkNyZWRpdEVudHJ5IkAKDlJ1bkNyZWRpdEVudHJ5Eg4KBnJ1bl9pZBgBIAEoCRIPCgdhdHRlbXB0GAIgASgNEg0KBWJ5dGVzGAMgASgNIjwKDUNhbmNlbFJlcXVlc3QSDgoGcnVuX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SCgoCYnkYAyABKAkiPwoMUnVuSW52ZW50b3J5Ei8KB2VudHJpZXMYASADKAsyHi5pb3Aud2lyZS52MS5SdW5JbnZlbnRvcnlFbnRyeSKbAQoRUnVuSW52ZW50b3J5RW50cnkSDgoGcnVuX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SJAoFc3RhdGUYAyABKA4yFS5pb3Aud2lyZS52MS5SdW5TdGF0ZRIQCghsYXN0X3NlcRgEIAEoDRIWCg5maXJzdF9rZXB0X3NlcRgFIAEoDRIVCg1ib2R5X3JlY2VpdmVkGAYgASgNIjkKCVJ1blJlc3VtZRIsCgdlbnRyaWVzGAEgAygLMhsuaW9wLndpcmUudjEuUnVuUmVzdW1lRW50cnkiaAoOUnVuUmVzdW1lRW50cnkSDgoGcnVuX2lkGAEgASgJEg8KB2F0dGVtcHQYAiABKA0SEQoJYWZ0ZXJfc2VxGAMgASgNEhQKDGV2ZW50X2NyZWRpdBgEIAEoDRIMCgRkcm9wGAUgASgIKlUKCFJ1bkNsYXNzEhkKFVJVTl9DTEFTU19VTlNQRUNJRklFRBAAEhYKElJVTl9DTEFTU19BVFRBQ0hFRBABEhYKElJVTl9DTEFTU19ERVRBQ0hFRBACKvgBCghSdW5TdGF0ZRIZChVSVU5fU1RBVEVfVU5TUEVDSUZJRUQQABIUChBSVU5fU1RBVEVfUVVFVUVEEAESFgoSUlVOX1NUQVRFX1NUQVJUSU5HEAISFQoRUlVOX1NUQVRFX1JVTk5JTkcQAxIVChFSVU5fU1RBVEVfV0FJVElORxAEEhYKElJVTl9TVEFURV9TVE9QUElORxAFEhUKEVJVTl9TVEFURV9VTktOT1dOEAYSFwoTUlVOX1NUQVRFX0NPTVBMRVRFRBAHEhQKEFJVTl9TVEFURV9GQUlMRUQQCBIXChNSVU5fU1RBVEVfQ0FOQ0VMTEVEEAkqXAoKV2FpdFJlYXNvbhIbChdXQUlUX1JFQVNPTl9VTlNQRUNJRklFRBAAEhoKFldBSVRfUkVBU09OX1BFUk1JU1NJT04QARIVChFXQUlUX1JFQVNPTl9JTlBVVBACKmwKCUxvZ1N0cmVhbRIaChZMT0dfU1RSRUFNX1VOU1BFQ0lGSUVEEAASFQoRTE9HX1NUUkVBTV9TVERPVVQQARIVChFMT0dfU1RSRUFNX1NUREVSUhACEhUKEUxPR19TVFJFQU1fU1lTVEVNEANiBnByb3RvMw");
 
 /**
  * @generated from message iop.wire.v1.RunRequest
@@ -345,6 +345,18 @@ export type RunEvent = Message<"iop.wire.v1.RunEvent"> & {
      */
     value: HeadEvent;
     case: "head";
+  } | {
+    /**
+     * @generated from field: iop.wire.v1.AttemptEvent attempt = 16;
+     */
+    value: AttemptEvent;
+    case: "attempt";
+  } | {
+    /**
+     * @generated from field: iop.wire.v1.AttemptEndEvent attempt_end = 17;
+     */
+    value: AttemptEndEvent;
+    case: "attemptEnd";
   } | { case: undefined; value?: undefined };
 };
 
@@ -354,6 +366,135 @@ export type RunEvent = Message<"iop.wire.v1.RunEvent"> & {
  */
 export const RunEventSchema: GenMessage<RunEvent> = /*@__PURE__*/
   messageDesc(file_iop_wire_v1_run, 5);
+
+/**
+ * Said by the Edge, never by an executor: a dispatch of the run.
+ *
+ * @generated from message iop.wire.v1.AttemptEvent
+ */
+export type AttemptEvent = Message<"iop.wire.v1.AttemptEvent"> & {
+  /**
+   * @generated from field: uint32 attempt = 1;
+   */
+  attempt: number;
+
+  /**
+   * @generated from field: string node = 2;
+   */
+  node: string;
+
+  /**
+   * @generated from field: string adapter = 3;
+   */
+  adapter: string;
+
+  /**
+   * @generated from field: string target = 4;
+   */
+  target: string;
+
+  /**
+   * Why there, for people.
+   *
+   * @generated from field: string route = 5;
+   */
+  route: string;
+
+  /**
+   * How long the run had waited for a place.
+   *
+   * @generated from field: uint32 waited_ms = 6;
+   */
+  waitedMs: number;
+
+  /**
+   * Every place that was thought of; empty in attempts of before.
+   *
+   * @generated from field: repeated iop.wire.v1.Candidate candidates = 7;
+   */
+  candidates: Candidate[];
+};
+
+/**
+ * Describes the message iop.wire.v1.AttemptEvent.
+ * Use `create(AttemptEventSchema)` to create a new message.
+ */
+export const AttemptEventSchema: GenMessage<AttemptEvent> = /*@__PURE__*/
+  messageDesc(file_iop_wire_v1_run, 6);
+
+/**
+ * A place as it was when a run was dispatched.
+ *
+ * @generated from message iop.wire.v1.Candidate
+ */
+export type Candidate = Message<"iop.wire.v1.Candidate"> & {
+  /**
+   * @generated from field: string node = 1;
+   */
+  node: string;
+
+  /**
+   * @generated from field: string adapter = 2;
+   */
+  adapter: string;
+
+  /**
+   * @generated from field: string target = 3;
+   */
+  target: string;
+
+  /**
+   * chosen, free, busy, kept-away, on-trial, other-dialect, failed-before, away
+   *
+   * @generated from field: string verdict = 4;
+   */
+  verdict: string;
+
+  /**
+   * Runs there, of this Edge.
+   *
+   * @generated from field: uint32 running = 5;
+   */
+  running: number;
+
+  /**
+   * 0: no limit.
+   *
+   * @generated from field: uint32 limit = 6;
+   */
+  limit: number;
+};
+
+/**
+ * Describes the message iop.wire.v1.Candidate.
+ * Use `create(CandidateSchema)` to create a new message.
+ */
+export const CandidateSchema: GenMessage<Candidate> = /*@__PURE__*/
+  messageDesc(file_iop_wire_v1_run, 7);
+
+/**
+ * Said by the Edge: an attempt is over and the run is not.
+ *
+ * @generated from message iop.wire.v1.AttemptEndEvent
+ */
+export type AttemptEndEvent = Message<"iop.wire.v1.AttemptEndEvent"> & {
+  /**
+   * @generated from field: uint32 attempt = 1;
+   */
+  attempt: number;
+
+  /**
+   * @generated from field: iop.wire.v1.Failure failure = 2;
+   */
+  failure?: Failure | undefined;
+};
+
+/**
+ * Describes the message iop.wire.v1.AttemptEndEvent.
+ * Use `create(AttemptEndEventSchema)` to create a new message.
+ */
+export const AttemptEndEventSchema: GenMessage<AttemptEndEvent> = /*@__PURE__*/
+  messageDesc(file_iop_wire_v1_run, 8);
 
 /**
  * Before the first raw event of dialect "openai.raw": what its bytes are. No content yet.
@@ -372,7 +513,7 @@ export type HeadEvent = Message<"iop.wire.v1.HeadEvent"> & {
  * Use `create(HeadEventSchema)` to create a new message.
  */
 export const HeadEventSchema: GenMessage<HeadEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 6);
+  messageDesc(file_iop_wire_v1_run, 9);
 
 /**
  * Upstream bytes untouched: whole server-sent events, or a piece of a JSON body.
@@ -403,7 +544,7 @@ export type RawEvent = Message<"iop.wire.v1.RawEvent"> & {
  * Use `create(RawEventSchema)` to create a new message.
  */
 export const RawEventSchema: GenMessage<RawEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 7);
+  messageDesc(file_iop_wire_v1_run, 10);
 
 /**
  * @generated from message iop.wire.v1.TextEvent
@@ -420,7 +561,7 @@ export type TextEvent = Message<"iop.wire.v1.TextEvent"> & {
  * Use `create(TextEventSchema)` to create a new message.
  */
 export const TextEventSchema: GenMessage<TextEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 8);
+  messageDesc(file_iop_wire_v1_run, 11);
 
 /**
  * @generated from message iop.wire.v1.ReasoningEvent
@@ -437,7 +578,7 @@ export type ReasoningEvent = Message<"iop.wire.v1.ReasoningEvent"> & {
  * Use `create(ReasoningEventSchema)` to create a new message.
  */
 export const ReasoningEventSchema: GenMessage<ReasoningEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 9);
+  messageDesc(file_iop_wire_v1_run, 12);
 
 /**
  * @generated from message iop.wire.v1.ToolCallEvent
@@ -471,7 +612,7 @@ export type ToolCallEvent = Message<"iop.wire.v1.ToolCallEvent"> & {
  * Use `create(ToolCallEventSchema)` to create a new message.
  */
 export const ToolCallEventSchema: GenMessage<ToolCallEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 10);
+  messageDesc(file_iop_wire_v1_run, 13);
 
 /**
  * @generated from message iop.wire.v1.ToolActivityEvent
@@ -503,7 +644,7 @@ export type ToolActivityEvent = Message<"iop.wire.v1.ToolActivityEvent"> & {
  * Use `create(ToolActivityEventSchema)` to create a new message.
  */
 export const ToolActivityEventSchema: GenMessage<ToolActivityEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 11);
+  messageDesc(file_iop_wire_v1_run, 14);
 
 /**
  * @generated from message iop.wire.v1.PlanEvent
@@ -520,7 +661,7 @@ export type PlanEvent = Message<"iop.wire.v1.PlanEvent"> & {
  * Use `create(PlanEventSchema)` to create a new message.
  */
 export const PlanEventSchema: GenMessage<PlanEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 12);
+  messageDesc(file_iop_wire_v1_run, 15);
 
 /**
  * @generated from message iop.wire.v1.PermissionRequestEvent
@@ -547,7 +688,7 @@ export type PermissionRequestEvent = Message<"iop.wire.v1.PermissionRequestEvent
  * Use `create(PermissionRequestEventSchema)` to create a new message.
  */
 export const PermissionRequestEventSchema: GenMessage<PermissionRequestEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 13);
+  messageDesc(file_iop_wire_v1_run, 16);
 
 /**
  * @generated from message iop.wire.v1.StepEvent
@@ -574,7 +715,7 @@ export type StepEvent = Message<"iop.wire.v1.StepEvent"> & {
  * Use `create(StepEventSchema)` to create a new message.
  */
 export const StepEventSchema: GenMessage<StepEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 14);
+  messageDesc(file_iop_wire_v1_run, 17);
 
 /**
  * @generated from message iop.wire.v1.LogEvent
@@ -596,7 +737,7 @@ export type LogEvent = Message<"iop.wire.v1.LogEvent"> & {
  * Use `create(LogEventSchema)` to create a new message.
  */
 export const LogEventSchema: GenMessage<LogEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 15);
+  messageDesc(file_iop_wire_v1_run, 18);
 
 /**
  * @generated from message iop.wire.v1.ArtifactEvent
@@ -633,7 +774,7 @@ export type ArtifactEvent = Message<"iop.wire.v1.ArtifactEvent"> & {
  * Use `create(ArtifactEventSchema)` to create a new message.
  */
 export const ArtifactEventSchema: GenMessage<ArtifactEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 16);
+  messageDesc(file_iop_wire_v1_run, 19);
 
 /**
  * @generated from message iop.wire.v1.Usage
@@ -662,7 +803,7 @@ export type Usage = Message<"iop.wire.v1.Usage"> & {
  * Use `create(UsageSchema)` to create a new message.
  */
 export const UsageSchema: GenMessage<Usage> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 17);
+  messageDesc(file_iop_wire_v1_run, 20);
 
 /**
  * @generated from message iop.wire.v1.UsageEvent
@@ -679,7 +820,7 @@ export type UsageEvent = Message<"iop.wire.v1.UsageEvent"> & {
  * Use `create(UsageEventSchema)` to create a new message.
  */
 export const UsageEventSchema: GenMessage<UsageEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 18);
+  messageDesc(file_iop_wire_v1_run, 21);
 
 /**
  * @generated from message iop.wire.v1.ProgressEvent
@@ -701,7 +842,7 @@ export type ProgressEvent = Message<"iop.wire.v1.ProgressEvent"> & {
  * Use `create(ProgressEventSchema)` to create a new message.
  */
 export const ProgressEventSchema: GenMessage<ProgressEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 19);
+  messageDesc(file_iop_wire_v1_run, 22);
 
 /**
  * A change of state that is not an end: running, waiting, stopping.
@@ -725,7 +866,7 @@ export type StateEvent = Message<"iop.wire.v1.StateEvent"> & {
  * Use `create(StateEventSchema)` to create a new message.
  */
 export const StateEventSchema: GenMessage<StateEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 20);
+  messageDesc(file_iop_wire_v1_run, 23);
 
 /**
  * The last event of an attempt.
@@ -767,7 +908,7 @@ export type EndEvent = Message<"iop.wire.v1.EndEvent"> & {
  * Use `create(EndEventSchema)` to create a new message.
  */
 export const EndEventSchema: GenMessage<EndEvent> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 21);
+  messageDesc(file_iop_wire_v1_run, 24);
 
 /**
  * @generated from message iop.wire.v1.Completed
@@ -786,7 +927,7 @@ export type Completed = Message<"iop.wire.v1.Completed"> & {
  * Use `create(CompletedSchema)` to create a new message.
  */
 export const CompletedSchema: GenMessage<Completed> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 22);
+  messageDesc(file_iop_wire_v1_run, 25);
 
 /**
  * @generated from message iop.wire.v1.Failed
@@ -824,7 +965,7 @@ export type Failed = Message<"iop.wire.v1.Failed"> & {
  * Use `create(FailedSchema)` to create a new message.
  */
 export const FailedSchema: GenMessage<Failed> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 23);
+  messageDesc(file_iop_wire_v1_run, 26);
 
 /**
  * @generated from message iop.wire.v1.UpstreamAnswer
@@ -853,7 +994,7 @@ export type UpstreamAnswer = Message<"iop.wire.v1.UpstreamAnswer"> & {
  * Use `create(UpstreamAnswerSchema)` to create a new message.
  */
 export const UpstreamAnswerSchema: GenMessage<UpstreamAnswer> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 24);
+  messageDesc(file_iop_wire_v1_run, 27);
 
 /**
  * @generated from message iop.wire.v1.Cancelled
@@ -872,7 +1013,7 @@ export type Cancelled = Message<"iop.wire.v1.Cancelled"> & {
  * Use `create(CancelledSchema)` to create a new message.
  */
 export const CancelledSchema: GenMessage<Cancelled> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 25);
+  messageDesc(file_iop_wire_v1_run, 28);
 
 /**
  * @generated from message iop.wire.v1.Failure
@@ -908,7 +1049,7 @@ export type Failure = Message<"iop.wire.v1.Failure"> & {
  * Use `create(FailureSchema)` to create a new message.
  */
 export const FailureSchema: GenMessage<Failure> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 26);
+  messageDesc(file_iop_wire_v1_run, 29);
 
 /**
  * Everything up to and including `seq` has arrived and will not be asked for again.
@@ -927,7 +1068,7 @@ export type RunAck = Message<"iop.wire.v1.RunAck"> & {
  * Use `create(RunAckSchema)` to create a new message.
  */
 export const RunAckSchema: GenMessage<RunAck> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 27);
+  messageDesc(file_iop_wire_v1_run, 30);
 
 /**
  * @generated from message iop.wire.v1.RunAckEntry
@@ -954,7 +1095,7 @@ export type RunAckEntry = Message<"iop.wire.v1.RunAckEntry"> & {
  * Use `create(RunAckEntrySchema)` to create a new message.
  */
 export const RunAckEntrySchema: GenMessage<RunAckEntry> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 28);
+  messageDesc(file_iop_wire_v1_run, 31);
 
 /**
  * More bytes may be sent: of events (Edge → executor) or of the request body (executor → Edge).
@@ -973,7 +1114,7 @@ export type RunCredit = Message<"iop.wire.v1.RunCredit"> & {
  * Use `create(RunCreditSchema)` to create a new message.
  */
 export const RunCreditSchema: GenMessage<RunCredit> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 29);
+  messageDesc(file_iop_wire_v1_run, 32);
 
 /**
  * @generated from message iop.wire.v1.RunCreditEntry
@@ -1000,7 +1141,7 @@ export type RunCreditEntry = Message<"iop.wire.v1.RunCreditEntry"> & {
  * Use `create(RunCreditEntrySchema)` to create a new message.
  */
 export const RunCreditEntrySchema: GenMessage<RunCreditEntry> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 30);
+  messageDesc(file_iop_wire_v1_run, 33);
 
 /**
  * @generated from message iop.wire.v1.CancelRequest
@@ -1031,7 +1172,7 @@ export type CancelRequest = Message<"iop.wire.v1.CancelRequest"> & {
  * Use `create(CancelRequestSchema)` to create a new message.
  */
 export const CancelRequestSchema: GenMessage<CancelRequest> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 31);
+  messageDesc(file_iop_wire_v1_run, 34);
 
 /**
  * Executor → Edge, the first message after Welcome: every attempt it still holds.
@@ -1050,7 +1191,7 @@ export type RunInventory = Message<"iop.wire.v1.RunInventory"> & {
  * Use `create(RunInventorySchema)` to create a new message.
  */
 export const RunInventorySchema: GenMessage<RunInventory> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 32);
+  messageDesc(file_iop_wire_v1_run, 35);
 
 /**
  * @generated from message iop.wire.v1.RunInventoryEntry
@@ -1096,7 +1237,7 @@ export type RunInventoryEntry = Message<"iop.wire.v1.RunInventoryEntry"> & {
  * Use `create(RunInventoryEntrySchema)` to create a new message.
  */
 export const RunInventoryEntrySchema: GenMessage<RunInventoryEntry> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 33);
+  messageDesc(file_iop_wire_v1_run, 36);
 
 /**
  * Edge → executor, the answer: what to do with each of them.
@@ -1115,7 +1256,7 @@ export type RunResume = Message<"iop.wire.v1.RunResume"> & {
  * Use `create(RunResumeSchema)` to create a new message.
  */
 export const RunResumeSchema: GenMessage<RunResume> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 34);
+  messageDesc(file_iop_wire_v1_run, 37);
 
 /**
  * @generated from message iop.wire.v1.RunResumeEntry
@@ -1158,7 +1299,7 @@ export type RunResumeEntry = Message<"iop.wire.v1.RunResumeEntry"> & {
  * Use `create(RunResumeEntrySchema)` to create a new message.
  */
 export const RunResumeEntrySchema: GenMessage<RunResumeEntry> = /*@__PURE__*/
-  messageDesc(file_iop_wire_v1_run, 35);
+  messageDesc(file_iop_wire_v1_run, 38);
 
 /**
  * @generated from enum iop.wire.v1.RunClass

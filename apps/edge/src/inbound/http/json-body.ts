@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
-import { invalidRequest, type Refusal } from '../http/refusal.ts';
 import { locateJsonError } from './json-error.ts';
 import { type Fields, isObject, nameOf } from './problem.ts';
+import { invalidRequest, type Refusal } from './refusal.ts';
 
 export type JsonBody = { kind: 'object'; fields: Fields } | { kind: 'refused'; refusal: Refusal };
 

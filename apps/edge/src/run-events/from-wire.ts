@@ -1,5 +1,41 @@
 import { type Dialect, isDialect, type RuntimeEvent } from '@iop/runtime';
-import { fromWireUsage, LogStream, type RunEvent } from '@iop/wire';
+import {
+  fromEndEvent,
+  fromFailure,
+  fromWireRunState,
+  fromWireUsage,
+  LogStream,
+  type RunEvent,
+  type AttemptEvent as WireAttempt,
+} from '@iop/wire';
+import { type AttemptEvent, type LogEvent, verdicts } from '../ports/run-log.ts';
+
+/** An event of a run's log; undefined: a kind of a newer version. */
+export function toLogEvent(event: RunEvent): LogEvent | undefined {
+  const { kind } = event;
+  switch (kind.case) {
+    case 'attempt':
+      return toAttempt(kind.value);
+    case 'attemptEnd': {
+      const { attempt, failure } = kind.value;
+      return { kind: 'attempt-end', attempt, failure: { ...fromFailure(failure), retryable: true } };
+    }
+    case 'state':
+      return { kind: 'state', state: fromWireRunState(kind.value.state) };
+    case 'end':
+      return { kind: 'end', end: fromEndEvent(kind.value) };
+    default:
+      return toRuntimeEvent(event);
+  }
+}
+
+function toAttempt({ $typeName, $unknown, candidates, ...fields }: WireAttempt): AttemptEvent {
+  const seen = candidates.map(({ $typeName: _type, $unknown: _unknown, verdict, ...place }) => ({
+    ...place,
+    verdict: verdicts.find((known) => known === verdict) ?? 'free',
+  }));
+  return { kind: 'attempt', ...fields, candidates: seen };
+}
 
 /** What a reader gets of a wire event; undefined: nothing (a change of state, an end, a kind of a newer Node). */
 export function toRuntimeEvent({ kind }: RunEvent): RuntimeEvent | undefined {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { type CancelCause, cancelCauses, type ErrorKind, errorKinds, type RunFailure } from '@iop/domain';
-import { encodeError, refusalHeaders } from '../http/refusal.ts';
+import { encodeError, refusalHeaders } from './refusal.ts';
 import { endToRefusal, startToRefusal, unknownModel } from './to-http.ts';
 
 const fresh = { hadContent: false };

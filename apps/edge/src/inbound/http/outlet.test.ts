@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { createManualClock } from '../../testing/manual-clock.ts';
-import type { Exchange } from '../http/exchange.ts';
+import type { Exchange } from './exchange.ts';
 import { Outlet } from './outlet.ts';
 
 /** A connection that takes as much as the test says, and an outlet before it. */

@@ -1,7 +1,7 @@
 import type { CancelCause, ErrorKind, RunEnd, RunFailure } from '@iop/domain';
 import type { Dialect } from '@iop/runtime';
 import type { StartOutcome } from '../../core/door.ts';
-import type { ErrorType, Refusal } from '../http/refusal.ts';
+import type { ErrorType, Refusal } from './refusal.ts';
 import { readUpstreamError } from './upstream-error.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Clock } from '@iop/domain';
-import type { Exchange } from '../http/exchange.ts';
+import type { Exchange } from './exchange.ts';
 
 export interface OutletInit {
   exchange: Exchange;

@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RuntimeEvent, RuntimeEventKind } from '@iop/runtime';
 import { create, decodeMessage, encodeMessage, RunEventsSchema } from '@iop/wire';
-import { toRuntimeEvent } from '../node-link/event-from-wire.ts';
-import { toRunEvent } from './event-to-wire.ts';
+import { toRuntimeEvent } from './from-wire.ts';
+import { toRunEvent } from './to-wire.ts';
 
 const bytes = new Uint8Array([0, 1, 255]);
 

@@ -1,4 +1,4 @@
-import { invalidRequest, type Refusal } from '../http/refusal.ts';
+import { invalidRequest, type Refusal } from './refusal.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 

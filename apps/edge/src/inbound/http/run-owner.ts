@@ -1,5 +1,5 @@
 import type { AttachedRun } from '../../core/door.ts';
-import type { Exchange } from '../http/exchange.ts';
+import type { Exchange } from './exchange.ts';
 
 /**
  * Ties a run to the exchange that owns it.

@@ -1,5 +1,5 @@
-import type { Refusal } from '../http/refusal.ts';
 import { type Fields, isObject } from './problem.ts';
+import type { Refusal } from './refusal.ts';
 
 const messageLimit = 4096;
 
