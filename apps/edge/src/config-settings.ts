@@ -1,6 +1,6 @@
 import { encodeCliProfile } from '@iop/cli-profile';
 import type { EdgeConfig } from './config.ts';
-import type { AliasRoute, EdgeSettings, Limits, ModelSettings } from './core/settings.ts';
+import type { AliasRoute, EdgeSettings, HistorySettings, Limits, ModelSettings } from './core/settings.ts';
 import type { HttpConfig } from './inbound/http/http-config.ts';
 import type { AdapterOptions, AdapterSettings, TargetSettings } from './ports/node-link.ts';
 
@@ -10,6 +10,7 @@ export function toSettings(config: EdgeConfig): Omit<EdgeSettings, 'revision'> {
     adapters: config.adapters.map(toAdapter),
     models: config.models.map(toModel),
     limits: toLimits(config.limits),
+    history: toHistory(config.history),
   };
 }
 
@@ -118,6 +119,8 @@ function toLimits(limits: EdgeConfig['limits']): Limits {
     nodeConcurrency: limits.node_concurrency,
     heartbeatMs: limits.heartbeat,
     lostAfterMs: limits.lost_after,
+    detachedLostAfterMs: limits.detached_lost_after,
+    detachedQueueWaitMs: limits.detached_queue_wait,
     redispatchAfterMs: limits.redispatch_after,
     orphanAfterMs: limits.orphan_after,
     stallAfterMs: limits.stall_after,
@@ -126,5 +129,15 @@ function toLimits(limits: EdgeConfig['limits']): Limits {
     attempts: limits.attempts,
     breakerFailures: limits.breaker_failures,
     breakerOpenMs: limits.breaker_open,
+  };
+}
+
+function toHistory(history: EdgeConfig['history']): HistorySettings {
+  return {
+    content: history.content,
+    store: history.store,
+    retentionMs: history.retention,
+    contentBytes: history.content_limit,
+    storedRetentionMs: history.stored_retention,
   };
 }

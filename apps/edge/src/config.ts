@@ -1,4 +1,4 @@
-import { type ConfigOf, defineConfig, durationMs, logSection, port, section } from '@iop/shell';
+import { type ConfigOf, defineConfig, durationMs, logSection, port, section, sizeBytes } from '@iop/shell';
 import { z } from 'zod';
 import { adapter, concurrency, count, name } from './config-adapters.ts';
 import { httpSection } from './config-http.ts';
@@ -56,6 +56,10 @@ export const edgeConfig = defineConfig({
         node_concurrency: count.default(0).describe('Runs at once on one Node; 0: no limit.'),
         heartbeat: durationMs.prefault('10s').describe('Pings on a link; rarer when there are many Nodes.'),
         lost_after: durationMs.prefault('15s').describe('A run whose Node is away so long is lost.'),
+        detached_lost_after: durationMs.prefault('10m').describe('The same for a detached run.'),
+        detached_queue_wait: durationMs
+          .prefault('1h')
+          .describe('How long a detached run may wait for a place.'),
         redispatch_after: durationMs
           .prefault('300ms')
           .describe('A run without content whose Node is away so long starts on another one.'),
@@ -79,6 +83,21 @@ export const edgeConfig = defineConfig({
         drain: durationMs
           .prefault('3s')
           .describe('When the Edge is stopped, runs may end by themselves so long.'),
+      }),
+      history: section({
+        content: z
+          .enum(['full', 'metadata'])
+          .default('full')
+          .describe('What is kept of attached runs: all, or only what the Edge itself has to say of them.'),
+        retention: durationMs.prefault('7d').describe('Of records, and of what attached runs said.'),
+        content_limit: sizeBytes
+          .prefault('2GiB')
+          .describe('All that attached runs said; the oldest goes first.'),
+        store: z
+          .enum(['allow', 'refuse'])
+          .default('allow')
+          .describe('Whether callers may have runs stored: background, `store: true`.'),
+        stored_retention: durationMs.prefault('30d').describe('Of stored and detached runs.'),
       }),
       log: logSection,
     })

@@ -1,6 +1,8 @@
+import type { Candidate } from '../ports/run-log.ts';
 import type { Catalogue } from './catalogue.ts';
 import { type ChooseLimits, chooseInTier, type Pick } from './choose-place.ts';
 import type { Place } from './places.ts';
+import { surveyPlaces } from './survey.ts';
 import { ordinal, payTurn, type Tier } from './tiers.ts';
 import type { Demand, Waiter, WaitingLine } from './waiting-line.ts';
 
@@ -24,6 +26,10 @@ export type Found =
 export interface Admission {
   find(demand: Demand): Found;
   take(pick: Pick): void;
+  /** Every place that the demand could have had, the chosen one first; a few dozen at most. */
+  survey(demand: Demand, chosen: Place): Candidate[];
+  /** A run of an earlier process of the Edge is there already. */
+  occupy(place: Place): void;
   /** Gives a place back and serves the line. */
   release(place: Place): void;
   wait(waiter: Waiter): void;
@@ -50,10 +56,14 @@ export function createAdmission({ catalogue, line, nodeLimit, now }: AdmissionDe
     return findInTiers(resolution.tiers, demand, { nodeLimit: nodeLimit(), now });
   }
 
-  function take({ place, shares, turn }: Pick): void {
+  function occupy(place: Place): void {
     place.node.total.running++;
     place.adapterSlot.running++;
     place.targetSlot.running++;
+  }
+
+  function take({ place, shares, turn }: Pick): void {
+    occupy(place);
     place.node.lastPick = ++picks;
     if (shares !== undefined && turn !== undefined) payTurn(shares, turn);
   }
@@ -82,6 +92,12 @@ export function createAdmission({ catalogue, line, nodeLimit, now }: AdmissionDe
   return {
     find,
     take,
+    occupy,
+    survey(demand, chosen) {
+      const resolution = catalogue.resolve(demand.select);
+      const tiers = resolution.kind === 'unknown' ? [] : resolution.tiers;
+      return surveyPlaces(tiers, { demand, chosen, limits: { nodeLimit: nodeLimit(), now } });
+    },
     release(place) {
       place.node.total.running--;
       place.adapterSlot.running--;

@@ -109,7 +109,7 @@ function isAllowed(place: Place, { excluded }: Demand): boolean {
   return nodeState(place.node) === 'ready' && (excluded.length === 0 || !excluded.includes(place.id));
 }
 
-function isFree(place: Place, nodeLimit: number): boolean {
+export function isFree(place: Place, nodeLimit: number): boolean {
   return (
     isUnder(place.node.total.running, nodeLimit) &&
     isUnder(place.adapterSlot.running, place.adapterLimit) &&

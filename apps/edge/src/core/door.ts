@@ -144,6 +144,8 @@ export interface OpenRequest {
 export type OpenOutcome =
   | { kind: 'opened'; cursor: RunCursor; record: RunRecord }
   | { kind: 'unknown-run' }
+  /** The run has ended, and `afterPos` is its end: nothing is left to be told. */
+  | { kind: 'at-end'; record: RunRecord }
   /** The run has ended and its log is not that long. */
   | { kind: 'past-end'; lastPos: number }
   | { kind: 'store-unavailable'; detail: string };

@@ -1,4 +1,6 @@
 import { type Clock, LiveMap } from '@iop/domain';
+import type { RunLog } from '../ports/run-log.ts';
+import type { RunOrders } from '../ports/run-orders.ts';
 import type { RunRecords } from '../ports/run-records.ts';
 import { createAdmission } from './admission.ts';
 import { attemptEvents } from './attempt-events.ts';
@@ -30,11 +32,14 @@ export interface EdgeStateDeps {
   clock: Clock;
   settings: EdgeSettings;
   records: RunRecords;
+  log: RunLog;
+  orders: RunOrders;
   /** Nodes that enrolled before this process began. */
   knownNodes: readonly string[];
 }
 
-export function createEdgeState({ clock, settings, records, knownNodes }: EdgeStateDeps): EdgeState {
+export function createEdgeState({ clock, settings, knownNodes, ...stores }: EdgeStateDeps): EdgeState {
+  const { records, log, orders } = stores;
   const line = createWaitingLine();
   const catalogue = createCatalogue(() => clock.wall());
   const nodeLimit = () => state.settings.limits.nodeConcurrency;
@@ -55,6 +60,8 @@ export function createEdgeState({ clock, settings, records, knownNodes }: EdgeSt
       settings: () => state.settings,
       admission,
       records,
+      log,
+      orders,
       counters: createCounters(),
       pace: createPace(),
       active: new LiveMap(),

@@ -1,23 +1,24 @@
-import type { CancelCause, RunState } from '@iop/domain';
+import type { RunState } from '@iop/domain';
 import type { KeyStore } from '../ports/key-store.ts';
+import type { RestoredRun } from '../ports/run-orders.ts';
 import type { RunQuery, RunRecord, UsageQuery, UsageSum } from '../ports/run-records.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { Counters } from './counters.ts';
-import type { EdgeDoor } from './door.ts';
+import type { EdgeDoor, RunDoor, RunSelect } from './door.ts';
 import { createEdgeKeys, type EdgeKeys } from './edge-keys.ts';
 import { createEdgeState, type EdgeState, type EdgeStateDeps } from './edge-state.ts';
 import { endAllRuns, type StopTimes } from './edge-stop.ts';
-import { createKeyAccess } from './key-access.ts';
-import { createKeyBook } from './key-book.ts';
+import { createKeyAccess, type KeyAccess } from './key-access.ts';
+import { createKeyBook, type KeyBook } from './key-book.ts';
 import { planNodeConfig } from './node-config.ts';
 import { nodeState } from './node-entry.ts';
 import { createNodes, type Nodes } from './nodes.ts';
 import { forgiveNode } from './place-health.ts';
 import type { Readiness } from './readiness.ts';
-import { recordOf } from './run.ts';
-import { cancelRun } from './run-cancel.ts';
+import { createRunDoor } from './run-door.ts';
 import { listRuns } from './run-list.ts';
-import { createStart } from './run-start.ts';
+import { restoreRuns } from './run-restore.ts';
+import { createStart, type StartDeps } from './run-start.ts';
 import type { EdgeSettings } from './settings.ts';
 import { type TargetView, viewTargets } from './target-view.ts';
 import { type NodeView, viewNode } from './views.ts';
@@ -31,12 +32,10 @@ export interface Edge extends EdgeDoor, EdgeKeys {
   listNodes(): NodeView[];
   listTargets(): TargetView[];
   listRuns(query: RunQuery): Promise<RunRecord[]>;
-  findRun(runId: string): Promise<RunRecord | undefined>;
   /** Of ended runs; rejects as `listRuns` does. */
   usage(query: UsageQuery): Promise<readonly UsageSum[]>;
   /** Of a live run; undefined: it has ended or never was. */
   runState(runId: string): RunState | undefined;
-  cancelRun(runId: string, by: CancelCause): Promise<CancelOutcome>;
   /** Puts new settings in force and hands them to every Node. */
   configure(settings: EdgeSettings): void;
   settings(): EdgeSettings;
@@ -44,11 +43,6 @@ export interface Edge extends EdgeDoor, EdgeKeys {
   /** Refuses new runs, then ends every one that is left. */
   stop(times: StopTimes): Promise<void>;
 }
-
-export type CancelOutcome =
-  | { kind: 'taken'; state: RunState }
-  | { kind: 'already-ended'; state: RunState }
-  | { kind: 'unknown-run' };
 
 export interface EdgeGauges {
   nodesKnown: number;
@@ -61,6 +55,8 @@ export interface EdgeDeps extends EdgeStateDeps {
   keys: KeyStore;
   secrets: Secrets;
   newRunId(): string;
+  /** Detached runs of an earlier process. */
+  restored: readonly RestoredRun[];
   /** Which parts work; whoever owns a part says so there. */
   health: Readiness;
 }
@@ -69,10 +65,13 @@ export function createEdge(deps: EdgeDeps): Edge {
   const state = createEdgeState(deps);
   const { ctx } = state;
   const nodes = createNodes({ ctx, entries: state.nodes, changed: state.changed });
+  const parts = createParts(state, deps);
+  restoreRuns({ ...parts.start, nodes: state.nodes }, deps.restored);
   return {
     nodes,
     counters: ctx.counters,
-    ...createDoorSide(state, deps),
+    ...createDoorSide(state, deps, parts),
+    ...createRunDoor(parts.start, () => state.settings.history.store === 'allow'),
     ...createOperatorSide(state),
     settings: () => state.settings,
     configure: (settings) => configure(state, settings),
@@ -85,23 +84,38 @@ export function createEdge(deps: EdgeDeps): Edge {
   };
 }
 
-function createDoorSide(state: EdgeState, deps: EdgeDeps): EdgeDoor & EdgeKeys {
+interface Parts {
+  keys: KeyBook;
+  access: KeyAccess;
+  start: StartDeps;
+}
+
+function createParts(state: EdgeState, { keys: store, secrets, newRunId }: EdgeDeps): Parts {
   const { catalogue, ctx, line } = state;
-  const { health, secrets, newRunId } = deps;
-  const keys = createKeyBook({ store: deps.keys, secrets, wall: () => ctx.clock.wall() });
-  const access = createKeyAccess({ clock: ctx.clock, store: deps.keys, catalogue });
+  const keys = createKeyBook({ store, secrets, wall: () => ctx.clock.wall() });
+  const access = createKeyAccess({ clock: ctx.clock, store, catalogue });
+  let order = 0;
+  const start = {
+    ctx,
+    keys: access,
+    newRunId,
+    nextOrder: () => ++order,
+    isStopping: () => state.stopping,
+    queued: () => line.length,
+    explainNoNode: (select: RunSelect) => whyNotNow(state, select),
+    explainBlocked: (select: RunSelect) => whyBlocked(state, select),
+    catchUp: state.catchUp,
+    isSettling: () => isSettling(state),
+  };
+  return { keys, access, start };
+}
+
+type DoorSide = Omit<EdgeDoor, keyof RunDoor> & EdgeKeys;
+
+function createDoorSide(state: EdgeState, { health }: EdgeDeps, { keys, access, start }: Parts): DoorSide {
+  const { ctx } = state;
   return {
-    start: createStart({
-      ctx,
-      keys: access,
-      newRunId,
-      isStopping: () => state.stopping,
-      queued: () => line.length,
-      explainNoNode: (select) => whyNotNow(state, select),
-      explainBlocked: (select) => whyBlocked(state, select),
-      catchUp: state.catchUp,
-      isSettling: () => isSettling(state),
-    }),
+    start: createStart(start),
     models: (keyId) => access.models(keyId),
     model: (name, keyId) => access.models(keyId).find((model) => model.name === name),
     checkKey: (presented) => keys.check(presented),
@@ -110,10 +124,7 @@ function createDoorSide(state: EdgeState, deps: EdgeDeps): EdgeDoor & EdgeKeys {
   };
 }
 
-type OperatorSide = Pick<
-  Edge,
-  'listNodes' | 'listTargets' | 'listRuns' | 'findRun' | 'usage' | 'runState' | 'cancelRun'
->;
+type OperatorSide = Pick<Edge, 'listNodes' | 'listTargets' | 'listRuns' | 'usage' | 'runState'>;
 
 function createOperatorSide({ catalogue, ctx, line, nodes }: EdgeState): OperatorSide {
   const { active, records, clock, settings } = ctx;
@@ -124,21 +135,8 @@ function createOperatorSide({ catalogue, ctx, line, nodes }: EdgeState): Operato
       return viewTargets({ catalogue, line, nodes: all, settings: settings(), nowMs: clock.now() });
     },
     listRuns: (query) => listRuns(active, records, query),
-    async findRun(runId) {
-      const run = active.get(runId);
-      return run === undefined ? await records.find(runId) : recordOf(run);
-    },
     usage: (query) => records.usage(query),
     runState: (runId) => active.get(runId)?.state,
-    async cancelRun(runId, by) {
-      const run = active.get(runId);
-      if (run !== undefined) {
-        cancelRun(ctx, run, by);
-        return { kind: 'taken', state: run.state };
-      }
-      const record = await records.find(runId);
-      return record === undefined ? { kind: 'unknown-run' } : { kind: 'already-ended', state: record.state };
-    },
   };
 }
 

@@ -50,6 +50,14 @@ export function brokenAttempt(node: string, why: { code: string; message: string
   });
 }
 
+/** Nothing was sent to any Node. */
+export function notCommitted(detail: string): RunFailure {
+  return failure('unavailable', 'store.unavailable', {
+    message: `the run could not be committed to the Edge's disk and was not started: ${detail}; ask again later`,
+    details: {},
+  });
+}
+
 export function edgeStopped(): RunFailure {
   return failure('unavailable', 'edge.stopped', {
     message: 'the Edge was stopped and the Node did not confirm the stop of this run in time',

@@ -13,6 +13,7 @@ import {
 import { forgiveNode } from './place-health.ts';
 import type { RunContext } from './run.ts';
 import { loseRestarted, reconcileRuns, suspendRuns } from './run-loss.ts';
+import { adoptAttempts } from './run-restore.ts';
 import type { TargetChange } from './target-changes.ts';
 
 /**
@@ -83,6 +84,7 @@ class LiveNodes implements Nodes {
     entry.linked = true;
     entry.lastSeenMs = this.#ctx.clock.wall();
     this.#ctx.counters.linksUp++;
+    adoptAttempts(entry);
     if (!isSameProcess) forgetProcess(this.#ctx, entry);
     link.configure(planNodeConfig(this.#ctx.settings(), facts));
     this.#noteChange(entry, before);

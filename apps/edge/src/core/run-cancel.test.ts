@@ -162,10 +162,13 @@ test('an operator cancels by id: live, ended and unknown runs are told apart', a
   const { edge, linkNode, start } = createEdgeFixture();
   const node = linkNode('a');
   const run = start();
-  assert.deepEqual(await edge.cancelRun(run.id, 'operator'), { kind: 'taken', state: 'stopping' });
+  assert.deepEqual(await edge.cancelRun({ runId: run.id }, 'operator'), { kind: 'taken', state: 'stopping' });
   node.last().end({ kind: 'cancelled', by: 'operator' });
-  assert.deepEqual(await edge.cancelRun(run.id, 'operator'), { kind: 'already-ended', state: 'cancelled' });
-  assert.deepEqual(await edge.cancelRun('run_none', 'operator'), { kind: 'unknown-run' });
+  assert.deepEqual(await edge.cancelRun({ runId: run.id }, 'operator'), {
+    kind: 'already-ended',
+    state: 'cancelled',
+  });
+  assert.deepEqual(await edge.cancelRun({ runId: 'run_none' }, 'operator'), { kind: 'unknown-run' });
 });
 
 test('an owner may cancel another run from inside a callback', () => {

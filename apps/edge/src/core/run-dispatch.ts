@@ -1,11 +1,15 @@
 import { IopError, type RunFailure } from '@iop/domain';
+import type { AttemptEvent } from '../ports/run-log.ts';
 import { Attempt } from './attempt.ts';
 import type { Pick } from './choose-place.ts';
-import { keyTimeout, queueTimeout } from './failures.ts';
+import { keyTimeout, notCommitted, queueTimeout } from './failures.ts';
 import { holdKey } from './key-hold.ts';
 import { beginTrial, endTrial } from './place-health.ts';
 import type { Place } from './places.ts';
-import { failRun, leaveLine, moveRun, type Run, type RunContext, recordOf } from './run.ts';
+import { leaveLine, type Run, type RunContext, recordOf, setState } from './run.ts';
+import { failRun } from './run-end.ts';
+import { logOwn } from './run-log.ts';
+import { storeTrouble } from './store-trouble.ts';
 import type { Demand } from './waiting-line.ts';
 
 export function demandOf(run: Run): Demand {
@@ -19,11 +23,42 @@ export function dispatchRun(ctx: RunContext, run: Run, { place, route }: Pick): 
   run.route = run.lastFailure === '' ? route : `${route}; before: ${run.lastFailure}`;
   leaveLine(ctx, run);
   if (run.attempt !== undefined) abandonAttempt(ctx, run.attempt);
-  moveRun(run, 'starting');
+  setState(run, 'starting');
   const attempt = openAttempt(ctx, run, place);
-  const { link } = place.node;
-  if (link === undefined) throw noLink(place.node.name);
-  link.dispatch(
+  if (place.node.link === undefined) throw noLink(place.node.name);
+  logOwn(ctx, run, attemptEvent(ctx, attempt));
+  if (run.runClass === 'detached') {
+    void commitAndSend(ctx, attempt);
+  } else {
+    send(ctx, attempt);
+    ctx.records.save(recordOf(run));
+  }
+  const { adapter, target } = place;
+  run.reader?.dispatched({
+    node: place.node.name,
+    adapter,
+    target,
+    attempt: attempt.attempt,
+    route: run.route,
+  });
+}
+
+/** E8: the number of a detached attempt is on the disk before any Node sees it, so that no restart gives it again. */
+async function commitAndSend(ctx: RunContext, attempt: Attempt): Promise<void> {
+  try {
+    await ctx.records.commit(recordOf(attempt.run));
+    if (!attempt.over) send(ctx, attempt);
+  } catch (reason) {
+    if (attempt.over) return;
+    abandonAttempt(ctx, attempt);
+    failRun(ctx, attempt.run, notCommitted(storeTrouble(reason).detail));
+  }
+}
+
+function send(ctx: RunContext, attempt: Attempt): void {
+  const { run, place } = attempt;
+  attempt.isSent = true;
+  place.node.link?.dispatch(
     {
       runId: run.id,
       attempt: attempt.attempt,
@@ -36,18 +71,16 @@ export function dispatchRun(ctx: RunContext, run: Run, { place, route }: Pick): 
       deadlineMs: remainingMs(ctx, run),
       door: run.door,
       configRevision: place.node.acceptedRevision ?? 0,
+      detached: run.runClass === 'detached',
       raw: run.raw,
     },
     attempt,
   );
-  ctx.records.save(recordOf(run));
-  const { adapter, target } = place;
-  const { route: why } = run;
-  run.reader.dispatched({ node: place.node.name, adapter, target, attempt: attempt.attempt, route: why });
 }
 
 function openAttempt(ctx: RunContext, run: Run, place: Place): Attempt {
-  const attempt = new Attempt(ctx, run, { attempt: ++run.attempts, place });
+  const instance = place.node.facts?.instance ?? '';
+  const attempt = new Attempt(ctx, run, { attempt: ++run.attempts, place, instance });
   if (attempt.attempt > 1) ctx.counters.redispatched++;
   place.node.attempts.set(run.id, attempt);
   beginTrial(place, attempt);
@@ -56,6 +89,19 @@ function openAttempt(ctx: RunContext, run: Run, place: Place): Attempt {
   run.target = place.target;
   run.node = place.node.name;
   return attempt;
+}
+
+function attemptEvent(ctx: RunContext, { run, attempt, place }: Attempt): AttemptEvent {
+  return {
+    kind: 'attempt',
+    attempt,
+    node: place.node.name,
+    adapter: place.adapter,
+    target: place.target,
+    route: run.route,
+    waitedMs: Math.round(ctx.clock.now() - run.waitingSinceMs),
+    candidates: ctx.admission.survey(demandOf(run), place),
+  };
 }
 
 /** The attempt is over; its place goes to whoever waits. */
@@ -83,6 +129,8 @@ export function waitForPlace(
   wait: { waitMs: number; onTimeout?: RunFailure },
 ): void {
   joinLine(ctx, run);
+  // whoever takes it up again must know that no Node has it
+  if (run.runClass === 'detached') ctx.records.save(recordOf(run));
   run.cancelWait = ctx.clock.after(wait.waitMs, () => {
     failRun(ctx, run, wait.onTimeout ?? waitedInVain(ctx, run, wait.waitMs));
   });
@@ -95,6 +143,7 @@ function waitedInVain({ pace }: RunContext, { asked, key, holdsKey }: Run, waite
 }
 
 export function joinLine(ctx: RunContext, run: Run): void {
+  if (run.attempts > 0) run.waitingSinceMs = ctx.clock.now();
   run.waiter = {
     order: run.order,
     demand: demandOf(run),

@@ -263,10 +263,10 @@ test('E10: window that an earlier attempt used is not given to the next one', ()
   const a = linkNode('a');
   const run = start();
   const b = linkNode('b');
-  a.last().sink.events([{ kind: 'progress', message: 'loading' }], 100);
+  a.last().sink.events([{ kind: 'progress', message: 'loading' }], 100, 1);
   cut('a');
   clock.advance(300);
-  b.last().sink.events([{ kind: 'text', text: 'x' }], 64);
+  b.last().sink.events([{ kind: 'text', text: 'x' }], 64, 1);
   run.consumed(100);
   assert.deepEqual(b.askedFor('consumed'), []);
   run.consumed(64);

@@ -1,7 +1,9 @@
 import type { RunFailure } from '@iop/domain';
 import type { Attempt } from './attempt.ts';
-import { failRun, moveRun, type Run, type RunContext } from './run.ts';
+import { type Run, type RunContext, setState } from './run.ts';
 import { demandOf, dispatchRun, waitForPlace } from './run-dispatch.ts';
+import { failRun } from './run-end.ts';
+import { moveRun } from './run-log.ts';
 
 /** What is known of an attempt that is over: that it had no effect, or nothing. */
 export type AttemptTrace = 'did-not-start' | 'may-have-started';
@@ -23,10 +25,10 @@ export function retryElsewhere(ctx: RunContext, run: Run, failure: RunFailure): 
   const found = ctx.admission.find(demandOf(run));
   if (found.kind === 'free') {
     ctx.admission.take(found.pick);
-    moveRun(run, 'queued');
+    setState(run, 'queued');
     dispatchRun(ctx, run, found.pick);
   } else if (found.kind === 'busy') {
-    moveRun(run, 'queued');
+    moveRun(ctx, run, 'queued');
     const waitMs = ctx.settings().limits.queueWaitMs;
     waitForPlace(ctx, run, { waitMs, onTimeout: failure });
   } else {
@@ -36,13 +38,19 @@ export function retryElsewhere(ctx: RunContext, run: Run, failure: RunFailure): 
 
 /** After a Node forgot the run: any Node, also that one when it is back, within `lost_after`. */
 export function retryAnywhere(ctx: RunContext, run: Run, failure: RunFailure): void {
-  moveRun(run, 'queued');
+  setState(run, 'queued');
   const found = ctx.admission.find(demandOf(run));
   if (found.kind === 'free') {
     ctx.admission.take(found.pick);
     dispatchRun(ctx, run, found.pick);
     return;
   }
-  const waitMs = ctx.settings().limits.lostAfterMs;
+  const waitMs = lostAfterMs(ctx, run);
   waitForPlace(ctx, run, { waitMs, onTimeout: failure });
+}
+
+/** How long a Node may be away before a run of this class is given up. */
+export function lostAfterMs(ctx: RunContext, { runClass }: Pick<Run, 'runClass'>): number {
+  const { limits } = ctx.settings();
+  return runClass === 'detached' ? limits.detachedLostAfterMs : limits.lostAfterMs;
 }

@@ -1,48 +1,81 @@
 import type { Found } from './admission.ts';
-import { ownerConsumed } from './attempt-events.ts';
-import type { AttachedRun, RunIntent, RunReader, StartOutcome } from './door.ts';
+import { ownerConsumed, passOnAll } from './attempt-events.ts';
+import type { AttachedRun, RunCreation, RunIntent, RunReader, StartOutcome } from './door.ts';
+import type { KeyGate } from './key-gate.ts';
 import { type Run, type RunContext, recordOf } from './run.ts';
 import { cancelRun } from './run-cancel.ts';
-import { dispatchRun, waitForPlace } from './run-dispatch.ts';
-import { askedOf, hasRoom, type RefusalDeps, rateRefusal, refusalOf, type Sought } from './run-refusal.ts';
+import { demandOf, dispatchRun, waitForPlace } from './run-dispatch.ts';
+import { isOwned } from './run-open.ts';
+import { orderOf } from './run-order.ts';
+import {
+  askedOf,
+  hasRoom,
+  type RefusalDeps,
+  type Refused,
+  rateRefusal,
+  refusalOf,
+  type Sought,
+} from './run-refusal.ts';
 import type { Demand } from './waiting-line.ts';
 
 export interface StartDeps extends RefusalDeps {
   newRunId(): string;
+  nextOrder(): number;
   isStopping(): boolean;
   /** The catalogue may be a moment behind: brings it up to date; false: it was. */
   catchUp(): boolean;
 }
 
-/** Takes a run in: dispatches it, puts it in line, or says why not. */
+/** Takes an attached run in: dispatches it, puts it in line, or says why not. */
 export function createStart(deps: StartDeps): (intent: RunIntent, reader: RunReader) => StartOutcome {
   const { ctx } = deps;
-  let order = 0;
-
   return (intent, reader) => {
-    if (deps.isStopping()) return { kind: 'stopping' };
-    const { select, dialect } = intent;
-    // an operator may do everything, whatever its name
-    const key = intent.door === 'native' ? undefined : deps.keys.gateOf(intent.keyId);
-    const found = findNow(deps, { select, dialect, excluded: noPlaces });
-    const refusal = refusalOf(deps, intent, { found, key }) ?? rateRefusal(ctx, key);
-    if (refusal !== undefined) {
-      ctx.counters.refused.set(refusal.kind, (ctx.counters.refused.get(refusal.kind) ?? 0) + 1);
-      return refusal;
-    }
-    const run = createRun(ctx, { id: deps.newRunId(), order: ++order, intent, reader, key });
-    ctx.active.set(run.id, run);
-    ctx.counters.started++;
-    armDeadline(ctx, run);
-    if (found.kind === 'free' && hasRoom(key)) {
-      ctx.admission.take(found.pick);
-      dispatchRun(ctx, run, found.pick);
-    } else {
-      ctx.records.save(recordOf(run));
-      waitForPlace(ctx, run, { waitMs: ctx.settings().limits.queueWaitMs });
-    }
+    const judged = judge(deps, intent);
+    if (judged.kind !== 'taken') return judged;
+    const run = createRun(deps, { intent, reader, key: judged.key });
+    if (run.stored) ctx.orders.keep(orderOf(run, intent));
+    launchRun(ctx, run, judged.found);
     return { kind: 'accepted', run: ownerOf(ctx, run) };
   };
+}
+
+export type Judged = { kind: 'taken'; found: Found; key: KeyGate | undefined } | Refused;
+
+/** Whether a run is taken in. */
+export function judge(deps: StartDeps, intent: RunIntent): Judged {
+  if (deps.isStopping()) return { kind: 'stopping' };
+  const { ctx } = deps;
+  const { select, dialect } = intent;
+  const key = gateOf(deps, intent);
+  const found = findNow(deps, { select, dialect, excluded: noPlaces });
+  const refusal = refusalOf(deps, intent, { found, key }) ?? rateRefusal(ctx, key);
+  if (refusal === undefined) return { kind: 'taken', found, key };
+  ctx.counters.refused.set(refusal.kind, (ctx.counters.refused.get(refusal.kind) ?? 0) + 1);
+  return refusal;
+}
+
+/** An operator may do everything, whatever its name. */
+export function gateOf(
+  { keys }: Pick<StartDeps, 'keys'>,
+  run: Pick<Run, 'door' | 'keyId'>,
+): KeyGate | undefined {
+  return run.door === 'native' ? undefined : keys.gateOf(run.keyId);
+}
+
+/** Sends it off: to a place that is free, or into the line. */
+export function launchRun(ctx: RunContext, run: Run, sought?: Found): void {
+  ctx.active.set(run.id, run);
+  ctx.counters.started++;
+  armDeadline(ctx, run);
+  const found = sought ?? ctx.admission.find(demandOf(run));
+  if (found.kind === 'free' && hasRoom(run.key)) {
+    ctx.admission.take(found.pick);
+    dispatchRun(ctx, run, found.pick);
+  } else {
+    ctx.records.save(recordOf(run));
+    const { queueWaitMs, detachedQueueWaitMs } = ctx.settings().limits;
+    waitForPlace(ctx, run, { waitMs: run.runClass === 'detached' ? detachedQueueWaitMs : queueWaitMs });
+  }
 }
 
 /** Nobody is turned away because a Node that is ready is not in the catalogue yet. */
@@ -53,17 +86,20 @@ function findNow({ ctx, catchUp }: StartDeps, demand: Demand): Found {
 }
 
 interface NewRun extends Pick<Sought, 'key'> {
-  id: string;
-  order: number;
-  intent: RunIntent;
-  reader: RunReader;
+  intent: Omit<RunIntent, 'door'> & { door: string } & Partial<Pick<RunCreation, 'runClass' | 'idempotency'>>;
+  /** undefined: cursors read it. */
+  reader: RunReader | undefined;
+  /** Of a run that there was before. */
+  id?: string;
 }
 
-function createRun(ctx: RunContext, { id, order, intent, reader, key }: NewRun): Run {
-  const limitMs = intent.deadlineMs ?? ctx.settings().limits.runDeadlineMs;
+export function createRun({ ctx, newRunId, nextOrder }: StartDeps, { intent, reader, key, id }: NewRun): Run {
+  const { limits, history } = ctx.settings();
+  const limitMs = intent.deadlineMs ?? limits.runDeadlineMs;
+  const { runClass = 'attached', stored = runClass === 'detached' } = intent;
   return {
-    id,
-    order,
+    id: id ?? newRunId(),
+    order: nextOrder(),
     door: intent.door,
     keyId: intent.keyId,
     key,
@@ -74,7 +110,15 @@ function createRun(ctx: RunContext, { id, order, intent, reader, key }: NewRun):
     raw: intent.raw,
     stream: intent.stream,
     includeUsage: intent.includeUsage,
+    runClass,
+    stored,
+    // a repeat of its key, or whoever resumes it, reads it from the beginning
+    keepsContent: stored || intent.idempotency !== undefined || history.content === 'full',
+    lastPos: 0,
     reader,
+    cursors: new Set(),
+    tail: undefined,
+    limitMs,
     body: intent.body,
     state: 'queued',
     attempts: 0,
@@ -94,6 +138,7 @@ function createRun(ctx: RunContext, { id, order, intent, reader, key }: NewRun):
     target: intent.select.kind === 'target' ? intent.select.target : '',
     node: '',
     route: '',
+    waitingSinceMs: ctx.clock.now(),
     createdAtMs: ctx.clock.wall(),
     startedAtMs: undefined,
     endedAtMs: undefined,
@@ -103,7 +148,7 @@ function createRun(ctx: RunContext, { id, order, intent, reader, key }: NewRun):
 
 const noPlaces: readonly string[] = [];
 
-function armDeadline(ctx: RunContext, run: Run): void {
+export function armDeadline(ctx: RunContext, run: Run): void {
   if (run.deadlineAtMs === undefined) return;
   run.cancelDeadline = ctx.clock.after(run.deadlineAtMs - ctx.clock.now(), () => {
     cancelRun(ctx, run, 'deadline');
@@ -114,6 +159,22 @@ function ownerOf(ctx: RunContext, run: Run): AttachedRun {
   return {
     id: run.id,
     consumed: (sizeBytes) => ownerConsumed(run, sizeBytes),
-    cancel: (by) => cancelRun(ctx, run, by),
+    cancel(by) {
+      if (by === 'caller' && leaveToOthers(run)) return;
+      cancelRun(ctx, run, by);
+    },
   };
+}
+
+/** Other owners are left: the run goes on for them, and nobody holds its credit any more. */
+function leaveToOthers(run: Run): boolean {
+  const { reader } = run;
+  run.reader = undefined;
+  const { attempt } = run;
+  if (!isOwned(run)) {
+    run.reader = reader;
+    return false;
+  }
+  if (attempt !== undefined) passOnAll(attempt);
+  return true;
 }

@@ -6,19 +6,21 @@ import {
   isRunEndState,
   type LiveMap,
   type RunEnd,
-  type RunFailure,
   type RunState,
   type Usage,
 } from '@iop/domain';
 import type { Dialect, RawRequest } from '@iop/runtime';
-import type { RunRecord, RunRecords } from '../ports/run-records.ts';
+import type { RunLog } from '../ports/run-log.ts';
+import type { RunOrders } from '../ports/run-orders.ts';
+import type { RunClass, RunRecord, RunRecords } from '../ports/run-records.ts';
 import type { Admission } from './admission.ts';
 import type { Attempt, AttemptHandlers } from './attempt.ts';
 import type { Counters } from './counters.ts';
 import type { RunReader, RunSelect } from './door.ts';
 import type { KeyGate } from './key-gate.ts';
-import { giveBackKey } from './key-hold.ts';
+import type { LogTail } from './log-tail.ts';
 import type { Pace } from './pace.ts';
+import type { Cursor } from './run-cursor.ts';
 import type { EdgeSettings } from './settings.ts';
 import type { Waiter } from './waiting-line.ts';
 
@@ -39,7 +41,17 @@ export interface Run {
   readonly raw: RawRequest | undefined;
   readonly stream: boolean;
   readonly includeUsage: boolean;
-  readonly reader: RunReader;
+  readonly runClass: RunClass;
+  readonly stored: boolean;
+  /** The log keeps its content, not only what the Edge itself has to say. */
+  readonly keepsContent: boolean;
+  /** Of the newest event in its log; 0: none. */
+  lastPos: number;
+  /** The owner that came with it; undefined: it is read by cursors only. */
+  reader: RunReader | undefined;
+  readonly cursors: Set<Cursor>;
+  /** The last of its content where the log keeps none; undefined: none yet, or the log keeps it. */
+  tail: LogTail | undefined;
   /** Kept while another attempt may need it, dropped at the commit boundary. */
   body: Uint8Array;
   state: RunState;
@@ -57,6 +69,8 @@ export interface Run {
   usage: Usage | undefined;
   /** Bytes of an earlier attempt's events that the owner has not passed on yet. */
   staleBytes: number;
+  /** Longest life; 0: no limit. */
+  readonly limitMs: number;
   /** Monotonic; undefined: no limit. */
   readonly deadlineAtMs: number | undefined;
   cancelDeadline: (() => void) | undefined;
@@ -68,9 +82,12 @@ export interface Run {
   node: string;
   /** Why there, for people; empty before the first dispatch. */
   route: string;
+  /** Since when it waits for a place; monotonic. */
+  waitingSinceMs: number;
   readonly createdAtMs: number;
   startedAtMs: number | undefined;
   endedAtMs: number | undefined;
+  /** Decided; of a detached run `state` follows when it is committed. */
   end: RunEnd | undefined;
 }
 
@@ -80,6 +97,8 @@ export interface RunContext {
   readonly settings: () => EdgeSettings;
   readonly admission: Admission;
   readonly records: RunRecords;
+  readonly log: RunLog;
+  readonly orders: RunOrders;
   readonly counters: Counters;
   readonly pace: Pace;
   /** Every run without an end, by id. */
@@ -87,7 +106,13 @@ export interface RunContext {
   readonly handlers: AttemptHandlers;
 }
 
-export function moveRun(run: Run, to: RunState): void {
+/** Its one end is decided: nothing else can become of it. */
+export function hasEnded(run: Run): boolean {
+  return run.end !== undefined;
+}
+
+/** Without a word in its log: what goes without saying. */
+export function setState(run: Run, to: RunState): void {
   if (run.state === to) return;
   if (!canTransition(run.state, to)) {
     throw new IopError({
@@ -101,6 +126,7 @@ export function moveRun(run: Run, to: RunState): void {
 }
 
 export function recordOf(run: Run): RunRecord {
+  const isOver = isRunEndState(run.state);
   return {
     runId: run.id,
     state: run.state,
@@ -114,32 +140,16 @@ export function recordOf(run: Run): RunRecord {
     route: run.route,
     createdAtMs: run.createdAtMs,
     startedAtMs: run.startedAtMs,
-    endedAtMs: run.endedAtMs,
-    end: run.end,
+    endedAtMs: isOver ? run.endedAtMs : undefined,
+    end: isOver ? run.end : undefined,
+    runClass: run.runClass,
+    stored: run.stored,
+    lastPos: run.lastPos,
+    stopCause: isOver ? undefined : run.stopCause,
+    nodeInstance: run.attempt?.instance ?? '',
+    committed: run.committed,
+    stale: '',
   };
-}
-
-/** E1: the one end; a second one changes nothing. Whatever held the run's attempt has closed it before. */
-export function finishRun(ctx: RunContext, run: Run, end: RunEnd): void {
-  if (isRunEndState(run.state)) return;
-  moveRun(run, end.kind);
-  leaveLine(ctx, run);
-  run.cancelDeadline?.();
-  run.cancelStop?.();
-  run.end = end.usage === undefined && run.usage !== undefined ? { ...end, usage: run.usage } : end;
-  run.endedAtMs = ctx.clock.wall();
-  if (end.kind === 'completed' && run.startedAtMs !== undefined)
-    ctx.pace.note(run.endedAtMs - run.startedAtMs);
-  run.body = noBytes;
-  ctx.active.delete(run.id);
-  ctx.records.save(recordOf(run));
-  ctx.counters.ended(run.end);
-  if (giveBackKey(run)) ctx.admission.retry();
-  run.reader.end(run.end);
-}
-
-export function failRun(ctx: RunContext, run: Run, failure: RunFailure): void {
-  finishRun(ctx, run, { kind: 'failed', failure });
 }
 
 /** E5: nothing of it stays in line. */

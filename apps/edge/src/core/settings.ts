@@ -6,6 +6,21 @@ export interface EdgeSettings {
   adapters: readonly AdapterSettings[];
   models: readonly ModelSettings[];
   limits: Limits;
+  history: HistorySettings;
+}
+
+/** What is kept of runs, and for how long. */
+export interface HistorySettings {
+  /** Of attached runs: everything, or only what the Edge itself has to say of them. */
+  content: 'full' | 'metadata';
+  /** Whether callers may have content kept: stored and detached runs. */
+  store: 'allow' | 'refuse';
+  /** Of records, and of the content of attached runs. */
+  retentionMs: number;
+  /** All content of attached runs that nobody asked to store. */
+  contentBytes: number;
+  /** Of stored and detached runs. */
+  storedRetentionMs: number;
 }
 
 /** A public name. */
@@ -44,6 +59,10 @@ export interface Limits {
   heartbeatMs: number;
   /** A run whose Node is away so long is lost. */
   lostAfterMs: number;
+  /** The same for a detached run. */
+  detachedLostAfterMs: number;
+  /** The same as `queueWaitMs` for a detached run. */
+  detachedQueueWaitMs: number;
   /** A run without content whose Node is away so long may start elsewhere. */
   redispatchAfterMs: number;
   /** A Node without a link stops its attached runs after this. */
@@ -68,6 +87,8 @@ export const defaultLimits: Limits = {
   nodeConcurrency: 0,
   heartbeatMs: 10_000,
   lostAfterMs: 15_000,
+  detachedLostAfterMs: 600_000,
+  detachedQueueWaitMs: 3_600_000,
   redispatchAfterMs: 300,
   orphanAfterMs: 10_000,
   stallAfterMs: 60_000,
@@ -76,4 +97,14 @@ export const defaultLimits: Limits = {
   attempts: 3,
   breakerFailures: 5,
   breakerOpenMs: 2000,
+};
+
+const dayMs = 24 * 3_600_000;
+
+export const defaultHistory: HistorySettings = {
+  content: 'full',
+  store: 'allow',
+  retentionMs: 7 * dayMs,
+  contentBytes: 2 * 1024 ** 3,
+  storedRetentionMs: 30 * dayMs,
 };

@@ -64,6 +64,7 @@ export function orderOf(over: Partial<RunOrder> = {}): RunOrder {
     deadlineMs: 0,
     door: 'openai',
     configRevision: 1,
+    detached: false,
     ...over,
   };
 }

@@ -76,6 +76,8 @@ export interface HeldByNode extends AttemptRef {
   /** Everything from here on can be sent again. */
   firstKeptSeq: number;
   bodyReceivedBytes: number;
+  /** How, if it has ended. */
+  endedAs?: RunEnd['kind'];
 }
 
 export type ResumeAnswer =

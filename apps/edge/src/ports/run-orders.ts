@@ -57,3 +57,13 @@ export interface RunOrder {
   /** The caller's bytes, where `body` is a translation of them. */
   asked: Uint8Array | undefined;
 }
+
+/** A detached run that an earlier process of the Edge left without an end. */
+export interface RestoredRun {
+  record: RunRecord;
+  order: RunOrder;
+  /** Of the newest event in its log. */
+  lastPos: number;
+  /** Of its last attempt: the last seq in the log. */
+  receivedSeq: number;
+}

@@ -23,6 +23,13 @@ export function recordOf(over: Partial<RunRecord> = {}): RunRecord {
     startedAtMs: undefined,
     endedAtMs: undefined,
     end: undefined,
+    runClass: 'attached',
+    stored: false,
+    lastPos: 0,
+    stopCause: undefined,
+    nodeInstance: '',
+    committed: false,
+    stale: '',
     ...over,
   };
 }

@@ -48,6 +48,8 @@ export interface RunRecord {
   runClass: RunClass;
   /** Its content is kept for its own retention, whatever `history.content` says. */
   stored: boolean;
+  /** Of the newest event in its log. */
+  lastPos: number;
   /** A cancel that was asked for and has not come to an end. */
   stopCause: CancelCause | undefined;
   /** Of the Node's process that has, or had, its last attempt. */

@@ -3,10 +3,12 @@ import type { RuntimeEvent } from '@iop/runtime';
 import type { AttachedRun, RunIntent, RunPlace, RunReader } from '../core/door.ts';
 import { createEdge, type Edge } from '../core/edge.ts';
 import { createReadiness } from '../core/readiness.ts';
-import { defaultLimits, type EdgeSettings, type Limits } from '../core/settings.ts';
+import { defaultHistory, defaultLimits, type EdgeSettings, type Limits } from '../core/settings.ts';
 import type { AdapterCapabilities, AdapterSettings } from '../ports/node-link.ts';
+import type { RestoredRun } from '../ports/run-orders.ts';
 import { createFakeNode, type FakeNode, mockCapabilities } from './fake-node.ts';
 import { createManualClock, type ManualClock } from './manual-clock.ts';
+import { createMemoryRunLog, createMemoryRunOrders, type MemoryRunLog } from './memory-run-log.ts';
 import { createMemoryKeyStore, createMemoryRunRecords, createPlainSecrets } from './memory-stores.ts';
 
 /** The core with fakes around it, for pure tests. */
@@ -14,6 +16,8 @@ export interface EdgeFixture {
   readonly edge: Edge;
   readonly clock: ManualClock;
   readonly records: ReturnType<typeof createMemoryRunRecords>;
+  readonly log: MemoryRunLog;
+  readonly orders: ReturnType<typeof createMemoryRunOrders>;
   /** A Node links (again), answers everything that makes it ready, and has its runs taken up. */
   linkNode(name: string, options?: LinkOptions): FakeNode;
   /** Only the link: nothing is answered yet. */
@@ -21,6 +25,11 @@ export interface EdgeFixture {
   cut(name: string): void;
   epochOf(name: string): number;
   start(over?: Partial<RunIntent>): StartedRun;
+}
+
+/** What an earlier process of the Edge has left. */
+export interface Before extends Pick<EdgeFixture, 'records' | 'log' | 'orders'> {
+  restored: readonly RestoredRun[];
 }
 
 export interface LinkOptions {
@@ -54,21 +63,33 @@ export const mockAdapter: AdapterSettings = {
 };
 
 export function settingsOf(over: Partial<EdgeSettings> = {}, limits: Partial<Limits> = {}): EdgeSettings {
-  const base = { revision: 1, adapters: [mockAdapter], models: [], limits: { ...defaultLimits, ...limits } };
+  const base = {
+    revision: 1,
+    adapters: [mockAdapter],
+    models: [],
+    limits: { ...defaultLimits, ...limits },
+    history: defaultHistory,
+  };
   return { ...base, ...over };
 }
 
 export function createEdgeFixture(
   settings: EdgeSettings = settingsOf(),
   knownNodes: readonly string[] = [],
+  before?: Before,
 ): EdgeFixture {
   const clock = createManualClock();
-  const records = createMemoryRunRecords();
-  let runs = 0;
+  const records = before?.records ?? createMemoryRunRecords();
+  const log = before?.log ?? createMemoryRunLog();
+  const orders = before?.orders ?? createMemoryRunOrders(records);
+  let runs = records.saved.length;
   const edge = createEdge({
     clock,
     settings,
     records,
+    log,
+    orders,
+    restored: before?.restored ?? [],
     keys: createMemoryKeyStore(),
     secrets: createPlainSecrets(),
     newRunId: () => `run_${String(++runs).padStart(4, '0')}`,
@@ -92,6 +113,8 @@ export function createEdgeFixture(
     edge,
     clock,
     records,
+    log,
+    orders,
     bareLink,
     linkNode(name, options = {}) {
       const node = bareLink(name, options);

@@ -17,6 +17,8 @@ export type Asked =
   | { kind: 'dispatch'; order: RunOrder }
   | { kind: 'cancel'; runId: string; attempt: number; by: CancelCause }
   | { kind: 'consumed'; runId: string; attempt: number; sizeBytes: number }
+  | { kind: 'committed'; runId: string; attempt: number; seq: number }
+  | { kind: 'adopt'; runId: string; attempt: number; receivedSeq: number }
   | { kind: 'forget'; runId: string; attempt: number }
   | { kind: 'resume'; answers: readonly ResumeAnswer[] }
   | { kind: 'close'; reason: string };
@@ -71,6 +73,11 @@ export function createFakeNode(name: string): FakeNode {
     cancel: (ref, by) => void asked.push({ kind: 'cancel', ...refOf(ref), by }),
     consumed: (ref, sizeBytes) => void asked.push({ kind: 'consumed', ...refOf(ref), sizeBytes }),
     receivedSeq: (ref) => given.find((each) => isOf(each, ref))?.seq ?? 0,
+    committed: (ref, seq) => void asked.push({ kind: 'committed', ...refOf(ref), seq }),
+    adopt(ref, sink, receivedSeq) {
+      asked.push({ kind: 'adopt', ...refOf(ref), receivedSeq });
+      given.push(createFakeAttempt({ ...noOrder, ...refOf(ref) }, sink, receivedSeq));
+    },
     forget(ref) {
       asked.push({ kind: 'forget', ...refOf(ref) });
       const attempt = given.find((each) => isOf(each, ref));
@@ -89,25 +96,39 @@ function refOf({ runId, attempt }: AttemptRef): { runId: string; attempt: number
   return { runId, attempt };
 }
 
-function createFakeAttempt(order: RunOrder, sink: AttemptSink): FakeAttempt {
+/** Of an attempt that an earlier process of the Edge gave. */
+const noOrder: Omit<RunOrder, keyof AttemptRef> = {
+  adapter: '',
+  target: '',
+  dialect: 'openai.chat',
+  body: new Uint8Array(0),
+  stream: true,
+  includeUsage: false,
+  deadlineMs: 0,
+  door: '',
+  configRevision: 0,
+  detached: true,
+};
+
+function createFakeAttempt(order: RunOrder, sink: AttemptSink, seq = 0): FakeAttempt {
   return {
     order,
     sink,
-    seq: 0,
+    seq,
     forgotten: false,
     say(...texts) {
       this.emit(...texts.map(rawEvent));
     },
     emit(...events) {
       this.seq += events.length;
-      if (!this.forgotten) sink.events(events, sizeOf(events));
+      if (!this.forgotten) sink.events(events, sizeOf(events), this.seq);
     },
     accept() {
       if (!this.forgotten) sink.accepted();
     },
     end(end) {
       this.seq++;
-      if (!this.forgotten) sink.end(end);
+      if (!this.forgotten) sink.end(end, this.seq);
     },
   };
 }

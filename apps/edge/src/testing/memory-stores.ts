@@ -14,6 +14,13 @@ export function createMemoryRunRecords(): RunRecords & { readonly saved: RunReco
       saved.push(record);
       rows.set(record.runId, record);
     },
+    async commit(record) {
+      this.save(record);
+    },
+    noteStale(runId, stale) {
+      const row = rows.get(runId);
+      if (row !== undefined) rows.set(runId, { ...row, stale });
+    },
     find: async (runId) => rows.get(runId),
     async list({ limit, states, before }) {
       return [...rows.values()]

@@ -10,6 +10,8 @@ export interface RunInboxOptions {
   ledger: Ledger;
   /** `receipt`: what arrived is acked (attached runs). `commit`: only what `committed` said. */
   ackOn?: 'receipt' | 'commit';
+  /** Of an attempt that an earlier process of this side began: everything up to here is durable. */
+  receivedSeq?: number;
 }
 
 export type InboxStep =
@@ -47,6 +49,8 @@ export class RunInbox implements LedgerBook {
     this.#windowBytes = options.windowBytes;
     this.#grantedBytes = options.windowBytes;
     this.#ackOn = options.ackOn ?? 'receipt';
+    this.#receivedSeq = options.receivedSeq ?? 0;
+    this.#committedSeq = this.#receivedSeq;
   }
 
   /** Last seq that arrived; 0: none. */

@@ -1,3 +1,4 @@
+import type { RunEnd } from '@iop/domain';
 import {
   factNames,
   type RetryBoundary,
@@ -59,8 +60,16 @@ function toLoad({ running, waiting, cacheUse }: AdapterLoad): UpstreamLoad {
 export function toHeld(entry: RunInventoryEntry): HeldByNode {
   const { runId, attempt, lastSeq, firstKeptSeq } = entry;
   const state = heldStates.get(entry.state) ?? 'running';
-  return { runId, attempt, state, lastSeq, firstKeptSeq, bodyReceivedBytes: entry.bodyReceived };
+  const held = { runId, attempt, state, lastSeq, firstKeptSeq, bodyReceivedBytes: entry.bodyReceived };
+  const endedAs = ends.get(entry.state);
+  return endedAs === undefined ? held : { ...held, endedAs };
 }
+
+const ends: ReadonlyMap<RunState, RunEnd['kind']> = new Map([
+  [RunState.COMPLETED, 'completed'],
+  [RunState.FAILED, 'failed'],
+  [RunState.CANCELLED, 'cancelled'],
+]);
 
 const heldStates: ReadonlyMap<RunState, HeldByNode['state']> = new Map([
   [RunState.QUEUED, 'starting'],

@@ -2,7 +2,7 @@ import type { RunEnd } from '@iop/domain';
 import { BodySender, type InboxStep, type Ledger, type Pump, RunInbox } from '@iop/link';
 import type { RuntimeEvent } from '@iop/runtime';
 import { fromEndEvent, type RunEvent, type RunEvents, RunState, runEventSizeBytes } from '@iop/wire';
-import type { AttemptSink, RunOrder } from '../../ports/node-link.ts';
+import type { AttemptRef, AttemptSink, RunOrder } from '../../ports/node-link.ts';
 import { toRuntimeEvent } from '../../run-events/from-wire.ts';
 
 export interface LinkAttemptInit {
@@ -13,22 +13,38 @@ export interface LinkAttemptInit {
   pump: Pump;
 }
 
+/** An attempt of an earlier process of the Edge: its Node has the whole request. */
+export interface AdoptedAttempt extends Omit<LinkAttemptInit, 'order' | 'pump'> {
+  ref: AttemptRef;
+  receivedSeq: number;
+}
+
 /** One dispatched attempt between the wire and the core. Outlives links. */
 export class LinkAttempt {
   readonly attempt: number;
   readonly windowBytes: number;
   readonly sink: AttemptSink;
   readonly inbox: RunInbox;
+  /** Acked by commit, and held until the core forgets it. */
+  readonly isDetached: boolean;
   /** Gone when the Node must have the whole body. */
   #sender: BodySender | undefined;
 
-  constructor({ order, sink, windowBytes, ledger, pump }: LinkAttemptInit) {
-    const { runId, attempt, body } = order;
+  constructor(init: LinkAttemptInit | AdoptedAttempt) {
+    const { sink, windowBytes, ledger } = init;
+    const { runId, attempt } = 'order' in init ? init.order : init.ref;
     this.attempt = attempt;
     this.windowBytes = windowBytes;
     this.sink = sink;
-    this.inbox = new RunInbox({ runId, attempt, windowBytes, ledger });
-    this.#sender = new BodySender({ runId, attempt, body, pump });
+    this.isDetached = !('order' in init) || init.order.detached;
+    if ('order' in init) {
+      const ackOn = init.order.detached ? 'commit' : 'receipt';
+      this.inbox = new RunInbox({ runId, attempt, windowBytes, ledger, ackOn });
+      this.#sender = new BodySender({ runId, attempt, body: init.order.body, pump: init.pump });
+    } else {
+      const { receivedSeq } = init;
+      this.inbox = new RunInbox({ runId, attempt, windowBytes, ledger, ackOn: 'commit', receivedSeq });
+    }
   }
 
   get firstPart(): Uint8Array {
@@ -77,7 +93,10 @@ export class LinkAttempt {
       if (runtime !== undefined) shown.push(runtime);
       else hiddenBytes += runEventSizeBytes(event);
     }
-    if (shown.length > 0) this.sink.events(shown, sizeBytes - hiddenBytes);
+    const { receivedSeq, ended } = this.inbox;
+    // the seq of the end is acked with the end
+    const lastSeq = ended ? receivedSeq - 1 : receivedSeq;
+    if (shown.length > 0) this.sink.events(shown, sizeBytes - hiddenBytes, lastSeq);
     // no reader will ever pass these on
     if (hiddenBytes > 0) this.inbox.consumed(hiddenBytes);
     if (hiddenBytes > 0) this.#tellState(events);

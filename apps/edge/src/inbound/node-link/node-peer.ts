@@ -58,12 +58,23 @@ export class NodePeer implements NodeLink {
   }
 
   dispatch(order: RunOrder, sink: AttemptSink): void {
+    this.#release(order.runId);
     const windowBytes = this.#budget.take();
     const ledger = this.#ledger;
     const attempt = new LinkAttempt({ order, sink, windowBytes, ledger, pump: this.#pump });
     this.#attempts.set(order.runId, attempt);
     this.#link?.send(toRunRequest(order, { body: attempt.firstPart, windowBytes }));
     attempt.startBody();
+  }
+
+  adopt(ref: AttemptRef, sink: AttemptSink, receivedSeq: number): void {
+    const windowBytes = this.#budget.take();
+    const ledger = this.#ledger;
+    this.#attempts.set(ref.runId, new LinkAttempt({ ref, sink, windowBytes, ledger, receivedSeq }));
+  }
+
+  committed(ref: AttemptRef, seq: number): void {
+    this.#find(ref)?.inbox.committed(seq);
   }
 
   cancel({ runId, attempt }: AttemptRef, by: CancelCause): void {
@@ -79,10 +90,7 @@ export class NodePeer implements NodeLink {
   }
 
   forget(ref: AttemptRef): void {
-    const attempt = this.#find(ref);
-    if (attempt === undefined) return;
-    this.#attempts.delete(ref.runId);
-    this.#budget.release(attempt.windowBytes);
+    if (this.#find(ref) !== undefined) this.#release(ref.runId);
   }
 
   resume(answers: readonly ResumeAnswer[]): void {
@@ -112,8 +120,8 @@ export class NodePeer implements NodeLink {
     const end = attempt.receive(batch);
     if (end === undefined) return;
     // forgotten first: the core may give this Node the next attempt of the same run at once
-    this.forget(batch);
-    attempt.sink.end(end);
+    if (!attempt.isDetached) this.forget(batch);
+    attempt.sink.end(end, attempt.inbox.receivedSeq);
   }
 
   /** E7: nobody waits for these. Acked, so that the Node can forget them, and told to stop. */
@@ -137,6 +145,13 @@ export class NodePeer implements NodeLink {
     const held = this.#find(answer);
     if (held === undefined || held.resumeBody(answer.bodyReceivedBytes)) return;
     held.sink.broken('request.body-broken', `it claims ${answer.bodyReceivedBytes} bytes of the request`);
+  }
+
+  #release(runId: string): void {
+    const attempt = this.#attempts.get(runId);
+    if (attempt === undefined) return;
+    this.#attempts.delete(runId);
+    this.#budget.release(attempt.windowBytes);
   }
 
   #find({ runId, attempt }: AttemptRef): LinkAttempt | undefined {

@@ -29,7 +29,7 @@ export function toRunRequest(order: RunOrder, part: { body: Uint8Array; windowBy
     $typeName: 'iop.wire.v1.RunRequest',
     runId: order.runId,
     attempt: order.attempt,
-    runClass: RunClass.ATTACHED,
+    runClass: order.detached ? RunClass.DETACHED : RunClass.ATTACHED,
     adapter: order.adapter,
     target: order.target,
     dialect: order.dialect,

@@ -119,7 +119,7 @@ test('a run that ends before start has returned still answers with its run id', 
   const { start } = lab.edge;
   lab.edge.start = (intent, reader) => {
     reader.dispatched({ node: 'n', adapter: 'a', target: 't', attempt: 1 });
-    reader.end({ kind: 'completed', finish: 'stop' });
+    reader.end({ kind: 'completed', finish: 'stop' }, 1);
     return start(intent, reader);
   };
   const response = await lab.chat(hello);

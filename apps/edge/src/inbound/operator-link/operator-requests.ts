@@ -71,7 +71,7 @@ async function listRuns(edge: Edge, request: ListRunsRequest): Promise<Response>
 }
 
 async function findRun(edge: Edge, runId: string): Promise<Response> {
-  const record = await edge.findRun(runId);
+  const record = await edge.findRun({ runId });
   if (record === undefined) return unknownRun(runId);
   return { case: 'listRuns', value: create(ListRunsResponseSchema, { runs: [toRunInfo(record)] }) };
 }
@@ -82,8 +82,12 @@ function unknownRun(runId: string): Response {
 }
 
 async function cancelRun(edge: Edge, runId: string): Promise<Response> {
-  const outcome = await edge.cancelRun(runId, 'operator');
+  const outcome = await edge.cancelRun({ runId }, 'operator');
   if (outcome.kind === 'unknown-run') return unknownRun(runId);
+  if (outcome.kind === 'store-unavailable') {
+    const message = `the cancel of ${runId} could not be committed: ${outcome.detail}; ask again`;
+    return { case: 'failure', value: refusal('unavailable', 'store.unavailable', message) };
+  }
   const state = toWireRunState(outcome.state);
   return { case: 'cancelRun', value: create(CancelRunResponseSchema, { state }) };
 }

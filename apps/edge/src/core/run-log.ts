@@ -1,0 +1,49 @@
+import type { RunState } from '@iop/domain';
+import type { RuntimeEvent } from '@iop/runtime';
+import type { LogEvent, OwnEvent } from '../ports/run-log.ts';
+import { LogTail } from './log-tail.ts';
+import { type Run, type RunContext, setState } from './run.ts';
+
+/** What a Node said, as it goes into the log. */
+export interface Said {
+  events: readonly RuntimeEvent[];
+  sizeBytes: number;
+  attempt: number;
+  lastSeq: number;
+  committed?: () => void;
+}
+
+/** E23: one pos for each event, in the order in which it is told to whoever looks. */
+export function logSaid(ctx: RunContext, run: Run, { events, sizeBytes, ...rest }: Said): void {
+  const firstPos = run.lastPos + 1;
+  run.lastPos += events.length;
+  ctx.log.append({ runId: run.id, firstPos, events, keepContent: run.keepsContent, ...rest });
+  if (!run.keepsContent) keepTail(run, events, { firstPos, sizeBytes });
+  for (const cursor of run.cursors) cursor.offer(events, firstPos, sizeBytes);
+}
+
+/** What the Edge itself has to say. */
+export function logOwn(ctx: RunContext, run: Run, event: OwnEvent, committed?: () => void): void {
+  const firstPos = ++run.lastPos;
+  const batch = { runId: run.id, firstPos, events: [event], attempt: 0, lastSeq: 0, keepContent: true };
+  ctx.log.append(committed === undefined ? batch : { ...batch, committed });
+  if (!run.keepsContent) keepTail(run, batch.events, { firstPos, sizeBytes: ownEventBytes });
+  // of a detached run nobody is shown an end before it is committed
+  if (committed !== undefined) return;
+  for (const cursor of run.cursors) cursor.offer(batch.events, firstPos, ownEventBytes);
+}
+
+/** A change that whoever looks cannot conclude from other events. */
+export function moveRun(ctx: RunContext, run: Run, to: RunState): void {
+  if (run.state === to) return;
+  setState(run, to);
+  logOwn(ctx, run, { kind: 'state', state: to });
+}
+
+/** What an event of the Edge itself takes of a cursor's window. */
+export const ownEventBytes = 16;
+
+function keepTail(run: Run, events: readonly LogEvent[], at: { firstPos: number; sizeBytes: number }): void {
+  run.tail ??= new LogTail();
+  run.tail.add(events, at);
+}

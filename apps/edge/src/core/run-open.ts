@@ -1,0 +1,102 @@
+import type { LogEvent } from '../ports/run-log.ts';
+import type { RunRecord } from '../ports/run-records.ts';
+import type { LogReader, OpenOutcome, OpenRequest, RunRef } from './door.ts';
+import { hasEnded, type Run, type RunContext, recordOf } from './run.ts';
+import { cancelRun } from './run-cancel.ts';
+import { Cursor, type CursorSource } from './run-cursor.ts';
+import { storeTrouble } from './store-trouble.ts';
+
+/** Puts a cursor on the log of a run, live or ended. */
+export async function openRun(
+  ctx: RunContext,
+  request: OpenRequest,
+  reader: LogReader,
+): Promise<OpenOutcome> {
+  const live = liveRun(ctx, request);
+  if (live !== undefined) return openLive(ctx, live, { request, reader });
+  try {
+    const record = await ctx.records.find(request.runId);
+    if (!isVisible(record, request)) return { kind: 'unknown-run' };
+    return openEnded(ctx, record, { request, reader });
+  } catch (reason) {
+    return storeTrouble(reason);
+  }
+}
+
+/** A run of somebody else looks as if it did not exist. */
+export function liveRun(ctx: RunContext, { runId, keyId }: RunRef): Run | undefined {
+  const run = ctx.active.get(runId);
+  return run !== undefined && (keyId === undefined || run.keyId === keyId) ? run : undefined;
+}
+
+export function isVisible(record: RunRecord | undefined, { keyId }: RunRef): record is RunRecord {
+  return record !== undefined && (keyId === undefined || record.keyId === keyId);
+}
+
+interface Opening {
+  request: OpenRequest;
+  reader: LogReader;
+}
+
+function openLive(ctx: RunContext, run: Run, { request, reader }: Opening): OpenOutcome {
+  const { afterPos, owns } = request;
+  if (hasEnded(run) && afterPos > run.lastPos) return { kind: 'past-end', lastPos: run.lastPos };
+  const cursor = new Cursor({ source: liveSource(ctx, run), reader, afterPos, owns });
+  run.cursors.add(cursor);
+  const record = recordOf(run);
+  // told after the caller knows its cursor
+  ctx.clock.soon(() => cursor.pump());
+  return { kind: 'opened', cursor, record };
+}
+
+function liveSource(ctx: RunContext, run: Run): CursorSource {
+  return {
+    runId: run.id,
+    // of a detached run the end is shown when it is committed
+    shownPos: () => (hasEnded(run) && ctx.active.get(run.id) === run ? run.lastPos - 1 : run.lastPos),
+    read(afterPos, limitBytes) {
+      if (!run.keepsContent && run.tail !== undefined) return run.tail.read(afterPos);
+      return ctx.log.read({ runId: run.id, afterPos, limitBytes });
+    },
+    closed(cursor) {
+      run.cursors.delete(cursor);
+      if (cursor.owns) ownerLeft(ctx, run);
+    },
+  };
+}
+
+/** An attached run lives while somebody owns it. */
+export function ownerLeft(ctx: RunContext, run: Run): void {
+  if (run.runClass === 'detached' || hasEnded(run) || isOwned(run)) return;
+  cancelRun(ctx, run, 'caller');
+}
+
+export function isOwned(run: Run): boolean {
+  if (run.reader !== undefined) return true;
+  for (const cursor of run.cursors) if (cursor.owns) return true;
+  return false;
+}
+
+function openEnded(ctx: RunContext, record: RunRecord, { request, reader }: Opening): OpenOutcome {
+  const { runId, lastPos } = record;
+  const { afterPos, owns } = request;
+  if (afterPos > lastPos) return { kind: 'past-end', lastPos };
+  if (afterPos === lastPos) return { kind: 'at-end', record };
+  const source: CursorSource = {
+    runId,
+    shownPos: () => lastPos,
+    async read(after, limitBytes) {
+      const page = await ctx.log.read({ runId, afterPos: after, limitBytes });
+      return page.events.length > 0 ? page : { firstPos: lastPos, events: endOf(record) };
+    },
+    closed() {},
+  };
+  const cursor = new Cursor({ source, reader, afterPos, owns });
+  ctx.clock.soon(() => cursor.pump());
+  return { kind: 'opened', cursor, record };
+}
+
+/** When the log is gone, the record still says how it ended. */
+function endOf({ end }: RunRecord): LogEvent[] {
+  return end === undefined ? [] : [{ kind: 'end', end }];
+}
