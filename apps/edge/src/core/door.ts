@@ -126,6 +126,8 @@ export interface LogReader {
 
 export interface RunCursor {
   readonly runId: string;
+  /** From here on its reader is told; nothing before, so that whoever opened it knows it by then. */
+  start(): void;
   consumed(sizeBytes: number): void;
   /** Looks no longer. The last owner of an attached run cancels it by that. */
   close(): void;

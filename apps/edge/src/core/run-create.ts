@@ -1,4 +1,3 @@
-import { isRunEndState } from '@iop/domain';
 import type { Claim, Created } from '../ports/run-orders.ts';
 import type { CreateOutcome, RunCreation } from './door.ts';
 import { type Run, type RunContext, recordOf } from './run.ts';
@@ -65,7 +64,8 @@ async function judgeClaim(
   if (idempotency?.bodyHash !== bodyHash) return { kind: 'key-conflict', key: idempotency?.key ?? '', runId };
   if (ctx.active.has(runId)) return { kind: 'repeated', runId };
   const record = await ctx.records.find(runId);
-  if (record === undefined || !isRunEndState(record.state)) return { kind: 'over' };
+  if (record === undefined) return { kind: 'over' };
+  // without an end and not among the live ones: it is being launched at this very moment
   const { end } = record;
   const isOver =
     end?.kind === 'failed' ? end.failure.retryable : end?.kind === 'cancelled' && end.by === 'caller';

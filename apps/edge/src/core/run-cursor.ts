@@ -38,6 +38,7 @@ export class Cursor implements RunCursor {
   readonly #reader: LogReader;
   #pos: number;
   #roomBytes = cursorWindowBytes;
+  #isStarted = false;
   #isReading = false;
   #isClosed = false;
 
@@ -52,10 +53,15 @@ export class Cursor implements RunCursor {
     return this.#source.runId;
   }
 
+  start(): void {
+    this.#isStarted = true;
+    this.pump();
+  }
+
   /** New at the end of the log. */
   offer(events: readonly LogEvent[], firstPos: number, sizeBytes: number): void {
     const isNext = firstPos === this.#pos + 1;
-    if (this.#isReading || this.#roomBytes <= 0) return;
+    if (!this.#isStarted || this.#isReading || this.#roomBytes <= 0) return;
     if (isNext) this.#push(events, firstPos, sizeBytes);
     else this.pump();
   }
@@ -87,7 +93,7 @@ export class Cursor implements RunCursor {
   }
 
   #isBehind(): boolean {
-    return !this.#isClosed && this.#roomBytes > 0 && this.#pos < this.#source.shownPos();
+    return this.#isStarted && !this.#isClosed && this.#roomBytes > 0 && this.#pos < this.#source.shownPos();
   }
 
   async #await(reading: Promise<LogPage>): Promise<void> {

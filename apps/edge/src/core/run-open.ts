@@ -16,6 +16,8 @@ export async function openRun(
   if (live !== undefined) return openLive(ctx, live, { request, reader });
   try {
     const record = await ctx.records.find(request.runId);
+    const launched = liveRun(ctx, request);
+    if (launched !== undefined) return openLive(ctx, launched, { request, reader });
     if (!isVisible(record, request)) return { kind: 'unknown-run' };
     return openEnded(ctx, record, { request, reader });
   } catch (reason) {
@@ -43,10 +45,7 @@ function openLive(ctx: RunContext, run: Run, { request, reader }: Opening): Open
   if (hasEnded(run) && afterPos > run.lastPos) return { kind: 'past-end', lastPos: run.lastPos };
   const cursor = new Cursor({ source: liveSource(ctx, run), reader, afterPos, owns });
   run.cursors.add(cursor);
-  const record = recordOf(run);
-  // told after the caller knows its cursor
-  ctx.clock.soon(() => cursor.pump());
-  return { kind: 'opened', cursor, record };
+  return { kind: 'opened', cursor, record: recordOf(run) };
 }
 
 function liveSource(ctx: RunContext, run: Run): CursorSource {
@@ -91,9 +90,7 @@ function openEnded(ctx: RunContext, record: RunRecord, { request, reader }: Open
     },
     closed() {},
   };
-  const cursor = new Cursor({ source, reader, afterPos, owns });
-  ctx.clock.soon(() => cursor.pump());
-  return { kind: 'opened', cursor, record };
+  return { kind: 'opened', cursor: new Cursor({ source, reader, afterPos, owns }), record };
 }
 
 /** When the log is gone, the record still says how it ended. */

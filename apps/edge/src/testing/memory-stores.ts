@@ -16,6 +16,7 @@ export function createMemoryRunRecords(): RunRecords & { readonly saved: RunReco
     },
     async commit(record) {
       this.save(record);
+      await new Promise((resolve) => setImmediate(resolve));
     },
     noteStale(runId, stale) {
       const row = rows.get(runId);

@@ -27,7 +27,6 @@ export function createScriptedDoor({ runs, refusal, begin }: ScriptedDoorInit): 
       if (run.ended !== undefined && afterPos === run.log.length) return { kind: 'at-end', record };
       const cursor = new Cursor({ source: sourceOf(run), reader, afterPos, owns });
       run.cursors.add(cursor);
-      queueMicrotask(() => cursor.pump());
       return { kind: 'opened', cursor, record };
     },
     async findRun(ref) {
