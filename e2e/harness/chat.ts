@@ -44,6 +44,7 @@ export interface StreamReading {
 export function readStream(text: string): StreamReading {
   const data = text
     .split('\n\n')
+    .map((event) => event.replace(/^id: \d+\n/, ''))
     .filter((event) => event.startsWith('data: '))
     .map((event) => event.slice('data: '.length));
   const objects = data.filter((payload) => payload !== '[DONE]').map((payload) => parse(payload));

@@ -93,9 +93,9 @@ async function streamed(
   return { got: uncommented(answer.text), sent: (await place.tap.chat(seen)).answer };
 }
 
-/** Without the comment lines that keep a silent connection awake. */
+/** Without the comment lines that keep a silent connection awake, and without the numbers of events. */
 function uncommented(text: string): string {
-  return text.replace(/^:.*\n\n/gm, '');
+  return text.replace(/^:.*\n\n/gm, '').replace(/^id: \d+\n/gm, '');
 }
 
 function events(text: string): string[] {

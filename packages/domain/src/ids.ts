@@ -12,6 +12,13 @@ export function formatRunId(timeMs: number, random: Uint8Array): string {
   return `run_${encodeTime(timeMs)}${encodeRandom(random)}`;
 }
 
+/** When the run was created: milliseconds since 1970. */
+export function runIdTimeMs(runId: string): number {
+  let timeMs = 0;
+  for (const letter of runId.slice(4, 14)) timeMs = timeMs * 32 + alphabet.indexOf(letter);
+  return timeMs;
+}
+
 export function isRunId(text: string): boolean {
   return runIdPattern.test(text);
 }

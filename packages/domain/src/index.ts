@@ -10,7 +10,7 @@ export {
   retryOf,
   toIopError,
 } from './errors.ts';
-export { formatRunId, isName, isRunId } from './ids.ts';
+export { formatRunId, isName, isRunId, runIdTimeMs } from './ids.ts';
 export { LiveMap } from './live-map.ts';
 export {
   type CancelCause,

@@ -11,9 +11,14 @@ export interface HttpLab extends AsyncDisposable {
   readonly port: number;
   readonly url: string;
   /** `POST /v1/chat/completions` with the good key. */
-  chat(body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
+  chat(body: unknown, headers?: Readonly<Record<string, string>>, signal?: AbortSignal): Promise<Response>;
   /** A body that is no object and no text goes as it is. */
-  post(path: string, body: unknown, headers?: Readonly<Record<string, string>>): Promise<Response>;
+  post(
+    path: string,
+    body: unknown,
+    headers?: Readonly<Record<string, string>>,
+    signal?: AbortSignal,
+  ): Promise<Response>;
   get(path: string, headers?: Readonly<Record<string, string>>): Promise<Response>;
   close(): Promise<void>;
 }
@@ -48,9 +53,10 @@ export async function openHttpLab({
   const door = createHttpDoor({ edge, config, log, metrics: createMetrics('iop_edge_'), clock });
   const { port } = await door.listen();
   const url = `http://127.0.0.1:${port}`;
-  const post: HttpLab['post'] = (path, body, headers) =>
+  const post: HttpLab['post'] = (path, body, headers, signal) =>
     fetch(`${url}${path}`, {
       method: 'POST',
+      ...(signal !== undefined && { signal }),
       headers: { ...bearer, ...(body instanceof FormData ? {} : json), ...headers },
       body: isReady(body) ? body : JSON.stringify(body),
     });
@@ -59,7 +65,7 @@ export async function openHttpLab({
     port,
     url,
     post,
-    chat: (body, headers) => post('/v1/chat/completions', body, headers),
+    chat: (body, headers, signal) => post('/v1/chat/completions', body, headers, signal),
     get: (path, headers = bearer) => fetch(`${url}${path}`, { headers }),
     close: () => door.close(),
     [Symbol.asyncDispose]: () => door.close(),

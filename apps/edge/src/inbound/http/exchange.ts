@@ -50,6 +50,8 @@ export class Exchange implements Watched {
   readonly res: ServerResponse;
   readonly requestId: string;
   runId: string | undefined;
+  /** Its idempotency key had started that run before. */
+  isRepeat = false;
   /** Where its run was sent last. */
   place: RunPlace | undefined;
   onGone: () => void = nothing;
@@ -85,6 +87,7 @@ export class Exchange implements Watched {
   writeHead(status: number, fields: readonly string[]): void {
     const head = ['x-request-id', this.requestId, ...fields];
     if (this.runId !== undefined) head.push('x-iop-run', this.runId);
+    if (this.isRepeat) head.push('idempotent-replayed', 'true');
     if (this.place !== undefined) pushPlace(head, this.place);
     head.push(...this.#host.cors.headers(this.req));
     if (this.#host.closing && !fields.includes('connection')) head.push('connection', 'close');

@@ -10,6 +10,7 @@ import { connect as connectTls, type TLSSocket } from 'node:tls';
 import { createTestCertificate } from '@iop/link/testing';
 import { bearer, type HttpLab, hello, openHttpLab } from '../../testing/http-lab.ts';
 import { connectRaw } from '../../testing/raw-client.ts';
+import { withoutIds } from '../../testing/sse-text.ts';
 import { createTempDir } from '../../testing/temp-dir.ts';
 
 interface TlsLab extends AsyncDisposable {
@@ -84,7 +85,7 @@ test('answers and streams go over TLS 1.2 and later', async () => {
     run.complete();
   };
   const text = await textOf(await chat(world.lab, { ...hello, stream: true }));
-  assert.equal(text, 'data: {"choices":[]}\n\ndata: {"choices":[1]}\n\ndata: [DONE]\n\n');
+  assert.equal(withoutIds(text), 'data: {"choices":[]}\n\ndata: {"choices":[1]}\n\ndata: [DONE]\n\n');
   (await dial(world.lab.port, { maxVersion: 'TLSv1.2', ciphers: 'DEFAULT' })).destroy();
   const old = { minVersion: 'TLSv1.1', maxVersion: 'TLSv1.1', ciphers: 'DEFAULT@SECLEVEL=0' };
   await assert.rejects(dial(world.lab.port, old));

@@ -1,6 +1,6 @@
 import type { CancelCause, ErrorKind, RunEnd, RunFailure } from '@iop/domain';
 import type { Dialect } from '@iop/runtime';
-import type { StartOutcome } from '../../core/door.ts';
+import type { CreateOutcome, OpenOutcome, StartOutcome } from '../../core/door.ts';
 import type { ErrorType, Refusal } from './refusal.ts';
 import { readUpstreamError } from './upstream-error.ts';
 
@@ -159,6 +159,33 @@ export function startToRefusal(outcome: Exclude<StartOutcome, { kind: 'accepted'
       return { ...refusal, close: true };
     }
   }
+}
+
+/** A run that is committed first. */
+export function createToRefusal(outcome: Exclude<CreateOutcome, { kind: 'created' | 'repeated' }>): Refusal {
+  if (outcome.kind === 'key-conflict') {
+    const message = `The Idempotency-Key ${quote(outcome.key)} was used for another request body within the last 24 hours.`;
+    return fill(byKind.conflict, message, 'idempotency_key_reused');
+  }
+  return outcome.kind === 'store-unavailable' ? storeUnavailable(outcome.detail) : startToRefusal(outcome);
+}
+
+export function openToRefusal(outcome: Exclude<OpenOutcome, { kind: 'opened' }>): Refusal {
+  if (outcome.kind === 'store-unavailable') return storeUnavailable(outcome.detail);
+  if (outcome.kind === 'unknown-run') return unknownRun();
+  const message = 'The run has ended, and there is nothing after this point.';
+  return fill(byKind.invalid, message, 'run.past-end');
+}
+
+/** Also what a run of another key looks like. */
+export function unknownRun(): Refusal {
+  const message = 'There is no such run, or it is not kept any more.';
+  return fill(byKind['not-found'], message, 'run_not_found');
+}
+
+export function storeUnavailable(detail: string): Refusal {
+  const message = `The Edge cannot write to its disk at the moment: ${detail}. Nothing was started; ask again later.`;
+  return { ...fill(byKind.unavailable, message, 'store.unavailable'), retryAfterMs: 2000 };
 }
 
 const requests: Readonly<Record<Dialect, string>> = {

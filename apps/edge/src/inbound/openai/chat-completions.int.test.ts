@@ -84,16 +84,6 @@ test('no Node, a full queue and a stopping Edge say when to come back', async ()
   assert.deepEqual([stopping.status, stopping.headers.get('connection')], [503, 'close']);
 });
 
-test('a run that outlives its caller is not offered yet, and not silently attached either', async () => {
-  await using lab = await openHttpLab();
-  lab.edge.script = (run) => run.complete();
-  const response = await lab.chat(hello, { 'x-iop-on-disconnect': 'continue' });
-  assert.equal(response.status, 400);
-  assert.equal((await errorOf(response)).code, 'unsupported');
-  assert.equal((await lab.chat(hello, { 'x-iop-on-disconnect': 'perhaps' })).status, 400);
-  assert.equal((await lab.chat(hello, { 'x-iop-on-disconnect': 'cancel' })).status, 200);
-});
-
 test('models are listed once each and found by names with slashes', async () => {
   await using lab = await openHttpLab();
   assert.deepEqual(await (await lab.get('/v1/models')).json(), {

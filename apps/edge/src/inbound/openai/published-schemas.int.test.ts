@@ -4,6 +4,7 @@ import type { FinishReason } from '@iop/domain';
 import { hello, openHttpLab } from '../../testing/http-lab.ts';
 import { compile, skip } from '../../testing/openai-schemas.ts';
 import type { ScriptedRun } from '../../testing/scripted-edge.ts';
+import { withoutIds } from '../../testing/sse-text.ts';
 
 /** Everything that an adapter without a dialect can say. */
 function playAll(run: ScriptedRun, finish: FinishReason = 'tool-calls'): void {
@@ -34,7 +35,7 @@ test('every chunk matches CreateChatCompletionStreamResponse', { skip }, async (
   for (const includeUsage of [true, false]) {
     const ask = { ...hello, stream: true, stream_options: { include_usage: includeUsage } };
     const text = await (await lab.chat(ask)).text();
-    const events = text.trimEnd().split('\n\n');
+    const events = withoutIds(text).trimEnd().split('\n\n');
     assert.equal(events.pop(), 'data: [DONE]');
     assert.ok(events.length > 6);
     for (const event of events)
@@ -69,7 +70,7 @@ test('every error matches ErrorResponse, in an answer and in a stream', { skip }
     run.fail();
   };
   const text = await (await lab.chat({ ...hello, stream: true })).text();
-  assertMatches('ErrorResponse', JSON.parse(text.trimEnd().split('\n\n').at(-1)?.slice(6) ?? ''));
+  assertMatches('ErrorResponse', JSON.parse(withoutIds(text).trimEnd().split('\n\n').at(-1)?.slice(6) ?? ''));
 });
 
 test('a whole completion matches CreateCompletionResponse', { skip }, async () => {
@@ -92,7 +93,7 @@ test('every chunk of a completion matches CreateCompletionResponse', { skip }, a
     const options = { stream: true, stream_options: { include_usage: includeUsage } };
     const ask = { model: 'qwen', prompt: 'hello', ...options };
     const text = await (await lab.post('/v1/completions', ask)).text();
-    const events = text.trimEnd().split('\n\n');
+    const events = withoutIds(text).trimEnd().split('\n\n');
     assert.equal(events.pop(), 'data: [DONE]');
     assert.ok(events.length >= 3);
     for (const event of events)

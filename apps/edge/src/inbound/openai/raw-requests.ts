@@ -4,7 +4,7 @@ import { isRawPath } from './raw-path.ts';
 import { rawShape } from './shapes.ts';
 import type { TakeRun } from './take-run.ts';
 
-interface RawDoor {
+export interface RawDoor {
   port: HttpPort;
   take: TakeRun;
 }

@@ -3,13 +3,14 @@ import { isContent, type RuntimeEvent } from '@iop/runtime';
 import type { Log } from '@iop/shell';
 import type { RunPlace, RunReader } from '../../core/door.ts';
 import { EventJoiner } from '../http/event-joiner.ts';
+import { EventNumbers } from '../http/event-numbers.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { HttpTimes } from '../http/http-config.ts';
 import { Outlet } from '../http/outlet.ts';
 import { encodeError, type Refusal } from '../http/refusal.ts';
 import { RunOwner } from '../http/run-owner.ts';
 import { badEvent, endToRefusal, eventTooLarge } from '../http/to-http.ts';
-import type { AnswerIdentity } from './answer-words.ts';
+import { identityOf } from './answer-identity.ts';
 import type { ChunkEncoder, RunShape } from './run-shape.ts';
 
 export interface AnswerInit {
@@ -18,9 +19,12 @@ export interface AnswerInit {
   times: HttpTimes;
   log: Log;
   shape: RunShape;
-  identity: AnswerIdentity;
+  /** The name that the caller asked for. */
+  model: string;
   stream: boolean;
   includeUsage: boolean;
+  /** Number of the last event of the stream that the caller has already. */
+  afterNumber?: number;
 }
 
 const fields = [
@@ -40,12 +44,14 @@ const keepAlive = Buffer.from(': keep-alive\n\n');
  * S1: the head is withheld until the first content, or `firstByteMs`: until then a failure has a status.
  * S2: `[DONE]` follows only on `completed`; a failure after the head is one error event, then the end.
  * S3: every write is made of whole events, so a heartbeat never falls into the middle of one.
+ * S4: every event has its number as `id`, a function of the log alone: whoever comes back is shown the rest.
  */
 export class StreamAnswer implements RunReader {
   readonly owner: RunOwner;
   readonly #init: AnswerInit;
   readonly #outlet: Outlet;
   readonly #joiner = new EventJoiner();
+  readonly #numbers: EventNumbers;
   #encoder: ChunkEncoder | undefined;
   #hadContent = false;
   #cancelBeat: () => void;
@@ -53,6 +59,7 @@ export class StreamAnswer implements RunReader {
   constructor(init: AnswerInit) {
     const { exchange, clock, times } = init;
     this.#init = init;
+    this.#numbers = new EventNumbers(init.afterNumber);
     this.owner = new RunOwner(exchange);
     const consumed = (sizeBytes: number) => this.owner.consumed(sizeBytes);
     this.#outlet = new Outlet({ exchange, clock, fields, consumed });
@@ -89,6 +96,8 @@ export class StreamAnswer implements RunReader {
     this.#cancelBeat();
   }
 
+  readonly #push = (bytes: Uint8Array): void => this.#outlet.push(bytes);
+
   #isOver(): boolean {
     return this.owner.hasLeft || this.#init.exchange.isOver;
   }
@@ -103,7 +112,7 @@ export class StreamAnswer implements RunReader {
 
   #join(bytes: Uint8Array, more: boolean): void {
     const joined = this.#joiner.add(bytes, more);
-    if (joined.kind === 'whole') this.#outlet.push(joined.bytes);
+    if (joined.kind === 'whole') this.#numbers.number(joined.bytes, this.#push);
     else if (joined.kind === 'too-large') this.#abandon(eventTooLarge());
   }
 
@@ -119,13 +128,13 @@ export class StreamAnswer implements RunReader {
   }
 
   #chunks(): ChunkEncoder | undefined {
-    const { shape, identity, includeUsage } = this.#init;
-    this.#encoder ??= shape.encoder?.(identity, includeUsage);
+    const { shape, model, includeUsage, exchange } = this.#init;
+    this.#encoder ??= shape.encoder?.(identityOf(shape, { runId: exchange.runId, model }), includeUsage);
     return this.#encoder;
   }
 
   #pushText(text: string): void {
-    if (text !== '') this.#outlet.push(Buffer.from(text));
+    if (text !== '') this.#numbers.number(Buffer.from(text), this.#push);
   }
 
   #complete({ finish, usage }: Extract<RunEnd, { kind: 'completed' }>): void {

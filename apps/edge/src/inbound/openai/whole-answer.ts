@@ -5,6 +5,7 @@ import { Outlet } from '../http/outlet.ts';
 import type { Refusal } from '../http/refusal.ts';
 import { RunOwner } from '../http/run-owner.ts';
 import { answerTooLarge, badEvent, endToRefusal } from '../http/to-http.ts';
+import { identityOf } from './answer-identity.ts';
 import { isJson, rawFields } from './raw-head.ts';
 import type { AnswerAssembler } from './run-shape.ts';
 import type { AnswerInit } from './stream-answer.ts';
@@ -136,7 +137,8 @@ export class WholeAnswer implements RunReader {
   }
 
   #answerAssembled({ finish, usage }: Extract<RunEnd, { kind: 'completed' }>): void {
-    const { exchange, identity } = this.#init;
+    const { exchange, shape, model } = this.#init;
+    const identity = identityOf(shape, { runId: exchange.runId, model });
     const body = this.#assemble()?.finish(identity, finish, usage);
     if (body === undefined) this.#fail(badEvent('it is empty'));
     else exchange.answer(200, this.#fields, body);
