@@ -64,7 +64,13 @@ export function runRecordsContract(name: string, setUp: () => Promise<RunRecords
         endedRecord({ runId: 'run_2' }),
         endedRecord({ runId: 'run_3', state: 'failed', end: { kind: 'failed', failure } }),
         endedRecord({ runId: 'run_4', state: 'cancelled', end: { kind: 'cancelled', by: 'caller' } }),
-        recordOf({ runId: 'run_5', runClass: 'detached', stopCause: 'operator', committed: true, lastPos: 7 }),
+        recordOf({
+          runId: 'run_5',
+          runClass: 'detached',
+          stopCause: 'operator',
+          committed: true,
+          lastPos: 7,
+        }),
         endedRecord({ runId: 'run_6', stored: true, nodeInstance: 'i1', stale: 'gpu-1 said completed' }),
       ];
       for (const record of each) records.save(record);

@@ -52,7 +52,8 @@ export function createRunTable(db: DatabaseSync): RunTable {
         .map(fromRunRow);
     },
     open: () => db.prepare('SELECT * FROM runs WHERE ended_at IS NULL ORDER BY run_id').all().map(fromRunRow),
-    interrupt: (runId, lastPos, nowMs) => void interruptOne.run(nowMs, encodeEnd(restartedEnd), lastPos, runId),
+    interrupt: (runId, lastPos, nowMs) =>
+      void interruptOne.run(nowMs, encodeEnd(restartedEnd), lastPos, runId),
     noteStale: (runId, words) => void stale.run(words, runId),
     markDeleted: (runId) => void unstore.run(runId),
     delete: (runId) => void deleteOne.run(runId),
