@@ -26,4 +26,5 @@ export {
   protocolVersion,
 } from './protocol-version.ts';
 export { fromCancelCause, fromEndEvent, fromWireUsage, toEndEvent, toWireUsage } from './run-end.ts';
+export { RunEventsWriter } from './run-events-writer.ts';
 export { fromWireRunState, toWireRunState } from './run-state.ts';

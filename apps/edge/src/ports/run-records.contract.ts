@@ -64,6 +64,14 @@ export function runRecordsContract(name: string, setUp: () => Promise<RunRecords
         endedRecord({ runId: 'run_2' }),
         endedRecord({ runId: 'run_3', state: 'failed', end: { kind: 'failed', failure } }),
         endedRecord({ runId: 'run_4', state: 'cancelled', end: { kind: 'cancelled', by: 'caller' } }),
+        recordOf({
+          runId: 'run_5',
+          runClass: 'detached',
+          stopCause: 'operator',
+          committed: true,
+          lastPos: 7,
+        }),
+        endedRecord({ runId: 'run_6', stored: true, nodeInstance: 'i1', stale: 'gpu-1 said completed' }),
       ];
       for (const record of each) records.save(record);
       assert.deepEqual(await records.list(all), each.toReversed());
@@ -156,6 +164,28 @@ export function runRecordsContract(name: string, setUp: () => Promise<RunRecords
         ['vllm/Qwen/Qwen3-8B', 1],
       ]);
       assert.deepEqual(await groups('model', startMs + 5), []);
+    });
+
+    test('a committed record is there', async () => {
+      await using harness = await setUp();
+      const { records } = harness;
+      records.save(recordOf());
+      await records.commit(recordOf({ stopCause: 'operator' }));
+      assert.equal((await records.find('run_1'))?.stopCause, 'operator');
+      await Promise.all([1, 2, 3].map((i) => records.commit(recordOf({ runId: `run_${i}` }))));
+      assert.equal((await records.list(all)).length, 3);
+    });
+
+    test('what a Node said too late stays with the record, whoever saves it then', async () => {
+      await using harness = await setUp();
+      const { records } = harness;
+      records.save(endedRecord());
+      records.noteStale('run_1', 'gpu-1 said completed');
+      assert.deepEqual(await records.find('run_1'), endedRecord({ stale: 'gpu-1 said completed' }));
+      records.save(endedRecord());
+      assert.equal((await records.find('run_1'))?.stale, 'gpu-1 said completed');
+      records.noteStale('run_none', 'nobody knows it');
+      assert.equal(await records.find('run_none'), undefined);
     });
 
     test('flush resolves when all is written, also when nothing was saved', async () => {

@@ -81,7 +81,7 @@ export function createEdgeFixture(
   const clock = createManualClock();
   const records = before?.records ?? createMemoryRunRecords();
   const log = before?.log ?? createMemoryRunLog();
-  const orders = before?.orders ?? createMemoryRunOrders(records);
+  const orders = before?.orders ?? createMemoryRunOrders(records, log);
   let runs = records.saved.length;
   const edge = createEdge({
     clock,

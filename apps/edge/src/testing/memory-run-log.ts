@@ -18,6 +18,8 @@ export interface MemoryRunLog extends RunLog {
   /** True: what is waited for is committed as soon as it is appended; false: by `commitAll`. */
   commitsAtOnce: boolean;
   commitAll(): void;
+  /** Leaves the Edge's own events. */
+  deleteContent(runId: string): void;
 }
 
 export function createMemoryRunLog(): MemoryRunLog {
@@ -37,6 +39,13 @@ export function createMemoryRunLog(): MemoryRunLog {
     read: async (query) => readPage(runs.get(query.runId) ?? [], query),
     of: (runId) => (runs.get(runId) ?? []).flatMap((batch) => batch.events),
     batches: (runId) => runs.get(runId) ?? [],
+    deleteContent(runId) {
+      const batches = runs.get(runId) ?? [];
+      runs.set(
+        runId,
+        batches.map((batch) => ({ ...batch, keepContent: false })),
+      );
+    },
     commitAll() {
       const due = waiting;
       waiting = [];
@@ -48,7 +57,11 @@ export function createMemoryRunLog(): MemoryRunLog {
 
 function readPage(batches: readonly LogBatch[], { afterPos, limitBytes }: LogQuery): LogPage {
   const kept = batches.flatMap(({ firstPos, events, keepContent }) =>
-    events.map((event, at) => ({ event, pos: firstPos + at, isKept: keepContent || isOwnEvent(event) })),
+    events.map((event, at) => ({
+      event: keepContent ? event : withoutUpstream(event),
+      pos: firstPos + at,
+      isKept: keepContent || isOwnEvent(event),
+    })),
   );
   const [first, ...rest] = kept.filter(({ pos, isKept }) => isKept && pos > afterPos);
   if (first === undefined) return { firstPos: afterPos + 1, events: [] };
@@ -62,15 +75,25 @@ function readPage(batches: readonly LogBatch[], { afterPos, limitBytes }: LogQue
   return { firstPos: first.pos, events };
 }
 
+/** What an upstream answered is content. */
+function withoutUpstream(event: LogEvent): LogEvent {
+  if (event.kind !== 'end' || event.end.kind !== 'failed') return event;
+  const { upstream, ...failure } = event.end.failure;
+  return { kind: 'end', end: { ...event.end, failure } };
+}
+
 function sizeOf(event: LogEvent): number {
   return event.kind === 'raw' ? event.bytes.length : 16;
 }
 
+const dayMs = 24 * 3_600_000;
+
 export function createMemoryRunOrders(
   records: ReturnType<typeof createMemoryRunRecords>,
+  log?: MemoryRunLog,
 ): RunOrders & { readonly created: RunRecord[]; failing: string | undefined } {
   const orders = new Map<string, RunOrder>();
-  const claims = new Map<string, { runId: string; bodyHash: string }>();
+  const claims = new Map<string, { runId: string; bodyHash: string; claimedAtMs: number }>();
   const created: RunRecord[] = [];
   return {
     created,
@@ -80,8 +103,11 @@ export function createMemoryRunOrders(
       if (claim !== undefined) {
         const name = `${claim.scope}\0${claim.key}`;
         const known = claims.get(name);
-        if (known !== undefined && known.runId !== claim.replaces) return { kind: 'claimed', ...known };
-        claims.set(name, { runId: record.runId, bodyHash: claim.bodyHash });
+        const { bodyHash, claimedAtMs, replaces } = claim;
+        const isHeld = known !== undefined && known.claimedAtMs > claimedAtMs - dayMs;
+        if (isHeld && known.runId !== replaces)
+          return { kind: 'claimed', runId: known.runId, bodyHash: known.bodyHash };
+        claims.set(name, { runId: record.runId, bodyHash, claimedAtMs });
       }
       created.push(record);
       orders.set(order.runId, order);
@@ -90,6 +116,11 @@ export function createMemoryRunOrders(
     },
     keep: (order) => void orders.set(order.runId, order),
     find: async (runId) => orders.get(runId),
-    deleteContent: async (runId) => void orders.delete(runId),
+    async deleteContent(runId) {
+      orders.delete(runId);
+      log?.deleteContent(runId);
+      const record = await records.find(runId);
+      if (record !== undefined) records.save({ ...record, stored: false });
+    },
   };
 }

@@ -12,7 +12,9 @@ export function createMemoryRunRecords(): RunRecords & { readonly saved: RunReco
     saved,
     save(record) {
       saved.push(record);
-      rows.set(record.runId, record);
+      // what a Node said after the end stays
+      const stale = record.stale === '' ? (rows.get(record.runId)?.stale ?? '') : record.stale;
+      rows.set(record.runId, stale === record.stale ? record : { ...record, stale });
     },
     async commit(record) {
       this.save(record);

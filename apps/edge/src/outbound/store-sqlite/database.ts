@@ -32,12 +32,13 @@ export function openDatabase(file: string): DatabaseSync {
 }
 
 /** One transaction: all of it or nothing. `FULL`: it survives a power cut when this has returned. */
-export function inTransaction(db: DatabaseSync, durability: 'NORMAL' | 'FULL', work: () => void): void {
+export function inTransaction<T>(db: DatabaseSync, durability: 'NORMAL' | 'FULL', work: () => T): T {
   if (durability === 'FULL') db.exec('PRAGMA synchronous = FULL');
   try {
     db.exec('BEGIN IMMEDIATE');
-    work();
+    const result = work();
     db.exec('COMMIT');
+    return result;
   } catch (reason) {
     if (db.isTransaction) db.exec('ROLLBACK');
     throw reason;

@@ -69,4 +69,66 @@ export const migrations: readonly string[] = [
     PRIMARY KEY (day, key_id, model, node)
   ) WITHOUT ROWID;
   `,
+  `
+  ALTER TABLE runs ADD COLUMN run_class TEXT NOT NULL DEFAULT 'attached';
+  ALTER TABLE runs ADD COLUMN stored INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE runs ADD COLUMN last_pos INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE runs ADD COLUMN stop_cause TEXT;
+  ALTER TABLE runs ADD COLUMN node_instance TEXT NOT NULL DEFAULT '';
+  ALTER TABLE runs ADD COLUMN committed INTEGER NOT NULL DEFAULT 0;
+  ALTER TABLE runs ADD COLUMN stale TEXT NOT NULL DEFAULT '';
+
+  CREATE TABLE run_logs (
+    run_no INTEGER PRIMARY KEY,
+    run_id TEXT NOT NULL UNIQUE,
+    -- of a stored or detached run
+    kept INTEGER NOT NULL,
+    last_pos INTEGER NOT NULL,
+    -- of the last attempt that said something, and its seq
+    attempt INTEGER NOT NULL,
+    last_seq INTEGER NOT NULL,
+    ended INTEGER NOT NULL,
+    -- of the segments that hold content
+    bytes INTEGER NOT NULL,
+    has_content INTEGER NOT NULL
+  );
+  CREATE INDEX run_logs_content ON run_logs (kept, run_no) WHERE has_content = 1;
+
+  -- events that follow each other, as the field 'events' of a RunEvents message
+  CREATE TABLE run_segments (
+    -- run_no << 30 | pos of the first event: what belongs to a run lies together
+    id INTEGER PRIMARY KEY,
+    count INTEGER NOT NULL,
+    -- 1: some are the Edge's own; 2: some are content
+    holds INTEGER NOT NULL,
+    events BLOB NOT NULL
+  );
+
+  -- the sum of run_logs.bytes of runs that are not kept
+  CREATE TABLE content_total (bytes INTEGER NOT NULL);
+  INSERT INTO content_total VALUES (0);
+
+  CREATE TABLE run_orders (
+    run_id TEXT PRIMARY KEY,
+    select_json TEXT NOT NULL,
+    dialect TEXT NOT NULL,
+    stream INTEGER NOT NULL,
+    include_usage INTEGER NOT NULL,
+    raw_json TEXT,
+    deadline_ms INTEGER NOT NULL,
+    body BLOB NOT NULL,
+    asked BLOB
+  );
+
+  CREATE TABLE claims (
+    scope TEXT NOT NULL,
+    key TEXT NOT NULL,
+    body_hash TEXT NOT NULL,
+    run_id TEXT NOT NULL,
+    claimed_at INTEGER NOT NULL,
+    PRIMARY KEY (scope, key)
+  ) WITHOUT ROWID;
+  CREATE INDEX claims_of_run ON claims (run_id);
+  CREATE INDEX claims_by_age ON claims (claimed_at);
+  `,
 ];

@@ -1,36 +1,73 @@
-import { type Clock, formatRunId } from '@iop/domain';
+import type { Clock } from '@iop/domain';
 import type { StoreLink } from './store-link.ts';
 
-export interface PruningOptions {
-  link: StoreLink;
-  clock: Clock;
-  retentionMs: number;
+/** How long what is kept; see `StoreOptions`. */
+export interface Retention {
+  recordsMs: number;
+  contentBytes: number;
+  storedMs: number;
 }
 
-/** Small bites, so that records which wait to be written are held up for milliseconds only. */
-const biteRuns = 2000;
-const dayMs = 86_400_000;
-/** Of runs whose records are gone the sums of their days are kept so long. */
-const usageMs = 400 * dayMs;
+/** Deletes what is old, from time to time and when there is too much. */
+export interface Pruning {
+  /** Content of attached runs there is now. */
+  seen(contentBytes: number): void;
+  change(retention: Retention): void;
+  stop(): void;
+}
+
 const everyMs = 3_600_000;
 const soonMs = 5000;
 
-/** Deletes old records from time to time; returns how to stop it. */
-export function createPruning({ link, clock, retentionMs }: PruningOptions): () => void {
-  let stopped = false;
-  let cancel = clock.after(soonMs, () => void bite());
+export function createPruning(link: StoreLink, clock: Clock, retention: Retention): Pruning {
+  return new Bites(link, clock, retention);
+}
 
-  async function bite(): Promise<void> {
-    // ids sort by creation: every run before this moment has a smaller one
-    const before = formatRunId(Math.max(0, clock.wall() - retentionMs), new Uint8Array(10));
-    const daysBefore = Math.floor((clock.wall() - usageMs) / dayMs);
-    const gone = await link.ask({ kind: 'prune-runs', before, limit: biteRuns, daysBefore }).catch(() => 0);
-    if (stopped) return;
-    cancel = clock.after(gone === biteRuns ? 0 : everyMs, () => void bite());
+class Bites implements Pruning {
+  readonly #link: StoreLink;
+  readonly #clock: Clock;
+  #retention: Retention;
+  #cancel: () => void;
+  #isBiting = false;
+  #isUrgent = false;
+  #stopped = false;
+
+  constructor(link: StoreLink, clock: Clock, retention: Retention) {
+    this.#link = link;
+    this.#clock = clock;
+    this.#retention = retention;
+    this.#cancel = clock.after(soonMs, () => void this.#bite());
   }
 
-  return () => {
-    stopped = true;
-    cancel();
-  };
+  seen(contentBytes: number): void {
+    if (contentBytes > this.#retention.contentBytes) this.#hurry();
+  }
+
+  change(retention: Retention): void {
+    this.#retention = retention;
+    this.#hurry();
+  }
+
+  stop(): void {
+    this.#stopped = true;
+    this.#cancel();
+  }
+
+  #hurry(): void {
+    if (this.#stopped || this.#isUrgent) return;
+    this.#isUrgent = true;
+    if (this.#isBiting) return;
+    this.#cancel();
+    this.#cancel = this.#clock.after(0, () => void this.#bite());
+  }
+
+  async #bite(): Promise<void> {
+    this.#isBiting = true;
+    this.#isUrgent = false;
+    const bounds = { nowMs: this.#clock.wall(), ...this.#retention };
+    const more = await this.#link.ask({ kind: 'prune', bounds }).catch(() => false);
+    this.#isBiting = false;
+    if (this.#stopped) return;
+    this.#cancel = this.#clock.after(more || this.#isUrgent ? 0 : everyMs, () => void this.#bite());
+  }
 }

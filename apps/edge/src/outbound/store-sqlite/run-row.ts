@@ -1,5 +1,5 @@
-import type { RunEnd, RunState } from '@iop/domain';
-import type { RunRecord } from '../../ports/run-records.ts';
+import type { CancelCause, RunEnd, RunState } from '@iop/domain';
+import type { RunClass, RunRecord } from '../../ports/run-records.ts';
 import type { Cell } from './messages.ts';
 
 /** Columns of `runs` in the order of a row's cells. */
@@ -21,6 +21,13 @@ export const runColumns = [
   'prompt_tokens',
   'completion_tokens',
   'estimated',
+  'run_class',
+  'stored',
+  'last_pos',
+  'stop_cause',
+  'node_instance',
+  'committed',
+  'stale',
 ] as const;
 
 export function pushRunCells(cells: Cell[], record: RunRecord): void {
@@ -43,6 +50,13 @@ export function pushRunCells(cells: Cell[], record: RunRecord): void {
     usage?.promptTokens ?? null,
     usage?.completionTokens ?? null,
     usage === undefined ? null : Number(usage.estimated),
+    record.runClass,
+    Number(record.stored),
+    record.lastPos,
+    record.stopCause ?? null,
+    record.nodeInstance,
+    Number(record.committed),
+    record.stale,
   );
 }
 
@@ -62,6 +76,13 @@ export function fromRunRow(row: Record<string, unknown>): RunRecord {
     startedAtMs: optionalNumber(row.started_at),
     endedAtMs: optionalNumber(row.ended_at),
     end: typeof row.end_json === 'string' ? (JSON.parse(row.end_json) as RunEnd) : undefined,
+    runClass: String(row.run_class) as RunClass,
+    stored: Number(row.stored) === 1,
+    lastPos: Number(row.last_pos),
+    stopCause: row.stop_cause === null ? undefined : (String(row.stop_cause) as CancelCause),
+    nodeInstance: String(row.node_instance),
+    committed: Number(row.committed) === 1,
+    stale: String(row.stale),
   };
 }
 

@@ -7,18 +7,32 @@ export interface RunTable {
   write(cells: readonly Cell[]): void;
   find(runId: string): RunRecord | undefined;
   list(query: RunQuery): RunRecord[];
-  /** Ends every open run as `edge.restarted`; how many there were. */
-  interrupt(nowMs: number): number;
-  /** The last of the oldest `limit` ended runs before that id; undefined: there is none. */
-  lastToPrune(before: string, limit: number): string | undefined;
-  /** Deletes ended runs up to that id; how many went. */
-  prune(upTo: string): number;
+  /** Runs without an end, oldest first. */
+  open(): RunRecord[];
+  /** Ends a run as `edge.restarted`, with its end at that pos of its log. */
+  interrupt(runId: string, lastPos: number, nowMs: number): void;
+  noteStale(runId: string, words: string): void;
+  /** Its content is gone for good. */
+  markDeleted(runId: string): void;
+  delete(runId: string): void;
 }
 
 export function createRunTable(db: DatabaseSync): RunTable {
   const marks = runColumns.map(() => '?').join(', ');
-  const upsert = db.prepare(`INSERT OR REPLACE INTO runs (${runColumns.join(', ')}) VALUES (${marks})`);
+  const columns = runColumns.join(', ');
+  const others = runColumns.filter((column) => column !== 'run_id' && column !== 'stale');
+  // what a Node said after the end stays, whoever saves the record then
+  const upsert = db.prepare(`
+    INSERT INTO runs (${columns}) VALUES (${marks}) ON CONFLICT DO UPDATE SET
+    ${others.map((column) => `${column} = excluded.${column}`).join(', ')},
+    stale = CASE WHEN excluded.stale = '' THEN stale ELSE excluded.stale END`);
   const findOne = db.prepare('SELECT * FROM runs WHERE run_id = ?');
+  const interruptOne = db.prepare(
+    `UPDATE runs SET state = 'failed', ended_at = ?, end_json = ?, last_pos = ?, stop_cause = NULL WHERE run_id = ?`,
+  );
+  const stale = db.prepare('UPDATE runs SET stale = ? WHERE run_id = ?');
+  const unstore = db.prepare('UPDATE runs SET stored = 0 WHERE run_id = ?');
+  const deleteOne = db.prepare('DELETE FROM runs WHERE run_id = ?');
 
   return {
     write(cells) {
@@ -37,19 +51,12 @@ export function createRunTable(db: DatabaseSync): RunTable {
         .all(...values)
         .map(fromRunRow);
     },
-    interrupt(nowMs) {
-      const sql = `UPDATE runs SET state = 'failed', ended_at = ?, end_json = ? WHERE ended_at IS NULL`;
-      return Number(db.prepare(sql).run(nowMs, encodeEnd(restarted)).changes);
-    },
-    lastToPrune(before, limit) {
-      const old = 'SELECT run_id FROM runs WHERE run_id < ? AND ended_at IS NOT NULL ORDER BY run_id LIMIT ?';
-      const row = db.prepare(`SELECT max(run_id) AS last FROM (${old})`).get(before, limit);
-      return typeof row?.last === 'string' ? row.last : undefined;
-    },
-    prune(upTo) {
-      const sql = 'DELETE FROM runs WHERE run_id <= ? AND ended_at IS NOT NULL';
-      return Number(db.prepare(sql).run(upTo).changes);
-    },
+    open: () => db.prepare('SELECT * FROM runs WHERE ended_at IS NULL ORDER BY run_id').all().map(fromRunRow),
+    interrupt: (runId, lastPos, nowMs) =>
+      void interruptOne.run(nowMs, encodeEnd(restartedEnd), lastPos, runId),
+    noteStale: (runId, words) => void stale.run(words, runId),
+    markDeleted: (runId) => void unstore.run(runId),
+    delete: (runId) => void deleteOne.run(runId),
   };
 }
 
@@ -69,7 +76,8 @@ function selectOf({ limit, states, before }: RunQuery): { sql: string; values: C
   return { sql: `SELECT * FROM runs ${where} ORDER BY run_id DESC LIMIT ?`, values: [...values, limit] };
 }
 
-const restarted = {
+/** What became of attached runs that an earlier process left without an end. */
+export const restartedEnd = {
   kind: 'failed',
   failure: {
     kind: 'unavailable',

@@ -1,12 +1,15 @@
 import { Worker } from 'node:worker_threads';
-import { type Clock, IopError } from '@iop/domain';
+import { type Clock, type ErrorDetails, IopError, isIopError } from '@iop/domain';
 import type { StoreAnswers, StoreAsk, StoreReply } from './messages.ts';
 import type { ThreadSource } from './thread-source.ts';
 
 /** Asks the store thread and starts it anew when it dies. */
 export interface StoreLink {
   /** Rejects with an IopError: `store.unavailable`, or what the thread refused with. */
-  ask<K extends StoreAsk['kind']>(ask: Extract<StoreAsk, { kind: K }>): Promise<AnswerTo<K>>;
+  ask<K extends StoreAsk['kind']>(
+    ask: Extract<StoreAsk, { kind: K }>,
+    moved?: readonly ArrayBuffer[],
+  ): Promise<AnswerTo<K>>;
   close(): Promise<void>;
 }
 
@@ -43,7 +46,10 @@ class WorkerLink implements StoreLink {
     this.#worker = this.#startWorker();
   }
 
-  ask<K extends StoreAsk['kind']>(question: Extract<StoreAsk, { kind: K }>): Promise<AnswerTo<K>> {
+  ask<K extends StoreAsk['kind']>(
+    question: Extract<StoreAsk, { kind: K }>,
+    moved: readonly ArrayBuffer[] = [],
+  ): Promise<AnswerTo<K>> {
     return new Promise((resolve, reject) => {
       if (this.#worker === undefined) {
         reject(unavailable(this.#options.file, 'the store thread is being started anew'));
@@ -51,7 +57,7 @@ class WorkerLink implements StoreLink {
       }
       const id = this.#nextId++;
       this.#waiting.set(id, { resolve: resolve as (value: unknown) => void, reject });
-      this.#worker.postMessage({ id, ask: question });
+      this.#worker.postMessage({ id, ask: question }, moved as ArrayBuffer[]);
     });
   }
 
@@ -79,7 +85,7 @@ class WorkerLink implements StoreLink {
     if (worker !== this.#worker) return;
     this.#worker = undefined;
     const { file, clock, onProblem } = this.#options;
-    for (const asker of this.#waiting.values()) asker.reject(unavailable(file, why));
+    for (const asker of this.#waiting.values()) asker.reject(unavailable(file, why, { answered: false }));
     this.#waiting.clear();
     if (this.#closed) return;
     onProblem(why);
@@ -91,7 +97,14 @@ class WorkerLink implements StoreLink {
     const { file, clock, onProblem } = this.#options;
     const worker = this.#startWorker();
     this.#worker = worker;
-    this.ask({ kind: 'open', file, fresh: false, nowMs: clock.wall() }).then(
+    const ask = {
+      kind: 'open',
+      file,
+      fresh: false,
+      nowMs: clock.wall(),
+      restartedEvent: new Uint8Array(0),
+    } as const;
+    this.ask(ask).then(
       () => onProblem(undefined),
       (reason: IopError) => {
         onProblem(reason.message);
@@ -113,9 +126,14 @@ function createWorker(source: ThreadSource): Worker {
     : new Worker(source.code, { ...options, eval: true });
 }
 
-function unavailable(file: string, why: string): IopError {
+/** The thread died with it: it may be written or not. */
+export function isUnanswered(reason: unknown): boolean {
+  return isIopError(reason) && reason.details.answered === false;
+}
+
+function unavailable(file: string, why: string, details: ErrorDetails = {}): IopError {
   const message = `the store ${file} does not answer: ${why}`;
-  return new IopError({ kind: 'unavailable', code: 'store.unavailable', message });
+  return new IopError({ kind: 'unavailable', code: 'store.unavailable', message, details });
 }
 
 function refused(file: string, { code, message }: { code: string; message: string }): IopError {

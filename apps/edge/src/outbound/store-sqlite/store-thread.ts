@@ -7,16 +7,33 @@ import { parentPort } from 'node:worker_threads';
 import { isIopError } from '@iop/domain';
 import { releaseMemory } from '@iop/shell/memory';
 import { inTransaction, openDatabase } from './database.ts';
-import { createDurableTables, type DurableTables } from './durable-tables.ts';
-import type { StoreAsk, StoreContent, StoreReply, StoreRequest } from './messages.ts';
-import { createRunTable, type RunTable } from './run-table.ts';
+import { createDurableTables } from './durable-tables.ts';
+import { createLogEraser } from './log-eraser.ts';
+import { createLogPages, type LogPages } from './log-pages.ts';
+import { createLogTable } from './log-table.ts';
+import type {
+  OpenAsk,
+  PruneBounds,
+  SegmentPage,
+  StoreAsk,
+  StoreContent,
+  StoreReply,
+  StoreRequest,
+  StoreWrite,
+  WriteAnswer,
+} from './messages.ts';
+import { createOrderTable } from './order-table.ts';
+import { createPruner, type Pruner } from './pruner.ts';
+import { settleOpenRuns } from './restore.ts';
+import { createRunTable } from './run-table.ts';
 import { createUsageTable, type UsageTable } from './usage-table.ts';
+import { type Tables, writeAll } from './write-all.ts';
 
-interface OpenStore {
+interface OpenStore extends Tables {
   db: DatabaseSync;
-  runs: RunTable;
-  durable: DurableTables;
+  pages: LogPages;
   usage: UsageTable;
+  pruner: Pruner;
 }
 
 let open: OpenStore | undefined;
@@ -24,22 +41,22 @@ let open: OpenStore | undefined;
 function answer(ask: StoreAsk): unknown {
   if (ask.kind === 'open') return openStore(ask);
   if (open === undefined) throw new Error('the store is not open');
-  const { db, runs, durable, usage } = open;
+  const { db, runs, usage, pages, orders } = open;
   switch (ask.kind) {
-    case 'write-runs':
-      return inTransaction(db, 'NORMAL', () => runs.write(ask.cells));
-    case 'write-durably':
-      return inTransaction(db, 'FULL', () => {
-        for (const write of ask.writes) durable.write(write);
-      });
+    case 'write':
+      return writeOnce(open, ask.write);
     case 'find-run':
       return runs.find(ask.runId);
     case 'list-runs':
       return runs.list(ask.query);
     case 'sum-usage':
       return usage.sum(ask.query);
-    case 'prune-runs':
-      return prune(open, ask);
+    case 'read-log':
+      return pages.read(ask.runId, ask.afterPos, ask.limitBytes);
+    case 'find-order':
+      return orders.find(ask.runId);
+    case 'prune':
+      return prune(open, ask.bounds);
     case 'close':
       db.exec('PRAGMA wal_checkpoint(TRUNCATE)');
       db.close();
@@ -48,31 +65,39 @@ function answer(ask: StoreAsk): unknown {
   }
 }
 
-function openStore(ask: StoreAsk & { kind: 'open' }): StoreContent {
+function openStore(ask: OpenAsk): StoreContent {
   const db = openDatabase(ask.file);
-  open = { db, runs: createRunTable(db), durable: createDurableTables(db), usage: createUsageTable(db) };
-  const { runs, durable } = open;
-  let interrupted = 0;
-  if (ask.fresh) {
-    inTransaction(db, 'NORMAL', () => {
-      interrupted = runs.interrupt(ask.nowMs);
-    });
-  }
+  open = createTables(db);
+  const { durable } = open;
+  const settled = ask.fresh ? settleOpenRuns(open, ask) : { interrupted: 0, restored: [] };
   const [identities, keys, revision] = [durable.identities(), durable.keys(), durable.newestRevision()];
-  return { identities, keys, revision, interrupted };
+  return { identities, keys, revision, ...settled };
 }
 
-/** A run is in its day's sum from the moment in which its record is gone: counted once, whatever happens. */
-function prune({ db, runs, usage }: OpenStore, ask: StoreAsk & { kind: 'prune-runs' }): number {
-  const upTo = runs.lastToPrune(ask.before, ask.limit);
-  let gone = 0;
-  inTransaction(db, 'NORMAL', () => {
-    usage.forgetDaysBefore(ask.daysBefore);
-    if (upTo === undefined) return;
-    usage.rollUp(upTo);
-    gone = runs.prune(upTo);
-  });
-  return gone;
+function createTables(db: DatabaseSync): OpenStore {
+  const [runs, logs, orders] = [createRunTable(db), createLogTable(db), createOrderTable(db)];
+  const [durable, usage] = [createDurableTables(db), createUsageTable(db)];
+  const eraser = createLogEraser(db, logs);
+  const pruner = createPruner({ db, logs, eraser, orders, usage });
+  return { db, runs, logs, eraser, orders, durable, usage, pages: createLogPages(db), pruner };
+}
+
+function writeOnce(store: OpenStore, write: StoreWrite): WriteAnswer {
+  const created = transact(store, write.full ? 'FULL' : 'NORMAL', () => writeAll(store, write));
+  return { created, events: write.events, contentBytes: store.logs.totalBytes };
+}
+
+function prune(store: OpenStore, bounds: PruneBounds): boolean {
+  return transact(store, 'NORMAL', () => store.pruner.bite(bounds));
+}
+
+function transact<T>({ db, logs }: OpenStore, durability: 'NORMAL' | 'FULL', work: () => T): T {
+  try {
+    return inTransaction(db, durability, work);
+  } catch (reason) {
+    logs.forgetCache();
+    throw reason;
+  }
 }
 
 function reply(request: StoreRequest): StoreReply {
@@ -85,8 +110,20 @@ function reply(request: StoreRequest): StoreReply {
   }
 }
 
+/** Large answers are moved to the main thread, not copied. */
+function movable(ask: StoreAsk, answered: StoreReply): ArrayBuffer[] {
+  if (answered.kind === 'failed') return [];
+  if (ask.kind === 'read-log') return bufferOf((answered.value as SegmentPage | undefined)?.bytes);
+  return ask.kind === 'write' ? bufferOf(ask.write.events) : [];
+}
+
+function bufferOf(bytes: Uint8Array<ArrayBuffer> | undefined): ArrayBuffer[] {
+  return bytes === undefined ? [] : [bytes.buffer];
+}
+
 parentPort?.on('message', (request: StoreRequest) => {
-  parentPort?.postMessage(reply(request));
+  const answered = reply(request);
+  parentPort?.postMessage(answered, movable(request.ask, answered));
   if (request.ask.kind === 'open') releaseMemory();
   if (request.ask.kind === 'close') parentPort?.close();
 });

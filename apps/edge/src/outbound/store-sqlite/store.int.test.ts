@@ -7,6 +7,8 @@ import { formatRunId } from '@iop/domain';
 import { createSystemClock } from '@iop/shell';
 import { identityOf, identityStoreContract } from '../../ports/identity-store.contract.ts';
 import { keyOf, keyStoreContract } from '../../ports/key-store.contract.ts';
+import { runLogContract } from '../../ports/run-log.contract.ts';
+import { runOrdersContract } from '../../ports/run-orders.contract.ts';
 import { endedRecord, recordOf, runRecordsContract } from '../../ports/run-records.contract.ts';
 import { createTempDir } from '../../testing/temp-dir.ts';
 import { migrations } from './migrations.ts';
@@ -38,6 +40,8 @@ async function setUp(options: Partial<StoreOptions> = {}) {
 }
 
 runRecordsContract('sqlite', setUp);
+runLogContract('sqlite', setUp);
+runOrdersContract('sqlite', setUp);
 identityStoreContract('sqlite', setUp);
 keyStoreContract('sqlite', setUp);
 

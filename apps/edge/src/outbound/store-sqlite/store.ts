@@ -1,42 +1,73 @@
 import type { Clock } from '@iop/domain';
 import type { IdentityRole, IdentityStore, StoredIdentity } from '../../ports/identity-store.ts';
 import type { KeyStore, StoredKey } from '../../ports/key-store.ts';
+import type { RunLog } from '../../ports/run-log.ts';
+import type { RestoredRun, RunOrders } from '../../ports/run-orders.ts';
 import type { RunRecords } from '../../ports/run-records.ts';
-import { createDurableWriter, type DurableWriter } from './durable-writer.ts';
-import type { ConfigRevision, StoreAsk, StoreContent } from './messages.ts';
-import { createPruning } from './pruning.ts';
-import { createRunWriter } from './run-writer.ts';
+import { encodeEvent } from './encode-event.ts';
+import { createGroupWriter, type GroupWriter } from './group-writer.ts';
+import { createRunLog } from './log-reader.ts';
+import type { ConfigRevision, OpenAsk, StoreContent } from './messages.ts';
+import { createPruning, type Pruning } from './pruning.ts';
+import { restartedEnd } from './run-table.ts';
+import { createRunOrders, createRunRecords } from './run-views.ts';
 import { createStoreLink, type StoreLink } from './store-link.ts';
 import { findThreadSource, type ThreadSource } from './thread-source.ts';
 
 /** The Edge's state on disk. The file is opened by one thread of its own, never by this one. */
 export interface SqliteStore {
   readonly records: RunRecords;
+  readonly log: RunLog;
+  readonly orders: RunOrders;
   readonly identities: IdentityStore;
   readonly keys: KeyStore;
   /** The number of this content: the newest one's if it is the same, else the next. Resolves when durable. */
   revisionOf(hash: string): Promise<number>;
-  /** Runs that an earlier process left without an end; they are `edge.restarted` now. */
+  /** Attached runs that an earlier process left without an end; they are `edge.restarted` now. */
   readonly interrupted: number;
-  readonly stats: { droppedRecords(): number; lagMs(): number };
+  /** Detached ones: they go on. */
+  readonly restored: readonly RestoredRun[];
+  readonly stats: StoreStats;
+  /** From now on. */
+  changeRetention(retention: StoreRetention): void;
   /** Writes what waits and closes the file. */
   close(): Promise<void>;
 }
 
-export interface StoreOptions {
+export interface StoreStats {
+  /** Records that were given up while the store could not take them. */
+  droppedRecords(): number;
+  /** Events of which only a gap is left, for the same reason. */
+  lostEvents(): number;
+  /** Age of the oldest that is not written yet; 0: nothing waits. */
+  lagMs(): number;
+  /** Content of attached runs that are not stored, as of the last write. */
+  contentBytes(): number;
+}
+
+export interface StoreRetention {
+  /** Records, and what belongs to them, are kept so long; 7 days. */
+  retentionMs?: number;
+  /** Content of attached runs that are not stored; the oldest goes first; 2 GiB. */
+  contentBytes?: number;
+  /** Requests, content and records of stored and detached runs are kept so long; 30 days. */
+  storedRetentionMs?: number;
+}
+
+export interface StoreOptions extends StoreRetention {
   file: string;
   clock: Clock;
   /** Called at every change: why the store does not work, or undefined when it does. */
   onProblem?(problem: string | undefined): void;
-  /** Records of ended runs are kept so long. */
-  retentionMs?: number;
   flushAfterMs?: number;
-  /** Records that may wait in memory while the disk is away. */
+  /** Runs that may wait in memory while the disk is away. */
   capacity?: number;
+  /** Bytes of content that may, unless somebody waits for them. */
+  capacityBytes?: number;
   source?: ThreadSource;
 }
 
-const weekMs = 7 * 24 * 3_600_000;
+const dayMs = 24 * 3_600_000;
 
 /** @throws IopError `config.store-newer`, `config.store-corrupt`, `store.unavailable` */
 export async function openSqliteStore(options: StoreOptions): Promise<SqliteStore> {
@@ -44,31 +75,62 @@ export async function openSqliteStore(options: StoreOptions): Promise<SqliteStor
   const source = options.source ?? findThreadSource();
   const onProblem = onlyChanges(options.onProblem ?? (() => {}));
   const link = createStoreLink({ file, source, clock, onProblem });
-  const content = await openOrClose(link, { kind: 'open', file, fresh: true, nowMs: clock.wall() });
-  const { flushAfterMs = 40, capacity = 50_000 } = options;
-  const records = createRunWriter({ link, clock, flushAfterMs, capacity, onProblem });
-  const durable = createDurableWriter(link, onProblem);
-  const stopPruning = createPruning({ link, clock, retentionMs: options.retentionMs ?? weekMs });
+  const restartedEvent = encodeEvent({ kind: 'end', end: restartedEnd });
+  const content = await openOrClose(link, {
+    kind: 'open',
+    file,
+    fresh: true,
+    nowMs: clock.wall(),
+    restartedEvent,
+  });
+  const pruning = createPruning(link, clock, toRetention(options));
+  let contentBytes = 0;
+  const onContent = (sizeBytes: number) => {
+    contentBytes = sizeBytes;
+    pruning.seen(sizeBytes);
+  };
+  const { flushAfterMs = 40, capacity = 50_000, capacityBytes = 32 * 1024 * 1024 } = options;
+  const bounds = { flushAfterMs, capacity, capacityBytes };
+  const writer = createGroupWriter({ link, clock, ...bounds, onProblem, onContent });
   return {
-    records,
-    identities: createIdentities(content, durable),
-    keys: createKeys(content, durable),
-    revisionOf: createRevisions(content, durable, clock),
+    records: createRunRecords(link, writer),
+    log: createRunLog(link, writer),
+    orders: createRunOrders(link, writer),
+    identities: createIdentities(content, writer),
+    keys: createKeys(content, writer),
+    revisionOf: createRevisions(content, writer, clock),
     interrupted: content.interrupted,
-    stats: { droppedRecords: () => records.dropped, lagMs: () => records.lagMs() },
-    async close() {
-      stopPruning();
-      try {
-        await records.flush();
-      } finally {
-        records.stop();
-        await link.close();
-      }
+    restored: content.restored,
+    stats: {
+      droppedRecords: () => writer.droppedRecords,
+      lostEvents: () => writer.lostEvents,
+      lagMs: () => writer.lagMs(),
+      contentBytes: () => contentBytes,
     },
+    changeRetention: (retention) => pruning.change(toRetention(retention)),
+    close: () => closeAll(writer, pruning, link),
   };
 }
 
-async function openOrClose(link: StoreLink, ask: StoreAsk & { kind: 'open' }): Promise<StoreContent> {
+function toRetention({ retentionMs, contentBytes, storedRetentionMs }: StoreRetention) {
+  return {
+    recordsMs: retentionMs ?? 7 * dayMs,
+    contentBytes: contentBytes ?? 2 ** 31,
+    storedMs: storedRetentionMs ?? 30 * dayMs,
+  };
+}
+
+async function closeAll(writer: GroupWriter, pruning: Pruning, link: StoreLink): Promise<void> {
+  pruning.stop();
+  try {
+    await writer.settle();
+  } finally {
+    writer.stop();
+    await link.close();
+  }
+}
+
+async function openOrClose(link: StoreLink, ask: OpenAsk): Promise<StoreContent> {
   try {
     return await link.ask(ask);
   } catch (reason) {
@@ -86,7 +148,7 @@ function onlyChanges(tell: (problem: string | undefined) => void): typeof tell {
   };
 }
 
-function createIdentities({ identities }: StoreContent, durable: DurableWriter): IdentityStore {
+function createIdentities({ identities }: StoreContent, durable: GroupWriter): IdentityStore {
   const keyOf = (role: IdentityRole, name: string) => `${role}/${name}`;
   const rows = new Map(identities.map((row) => [keyOf(row.role, row.name), row]));
   return {
@@ -95,19 +157,19 @@ function createIdentities({ identities }: StoreContent, durable: DurableWriter):
       const key = keyOf(identity.role, identity.name);
       const epoch = Math.max(identity.epoch, rows.get(key)?.epoch ?? 0);
       rows.set(key, { ...identity, epoch });
-      return durable.write({ kind: 'identity', identity });
+      return durable.writeDurably({ kind: 'identity', identity });
     },
     names: (role) => [...rows.values()].filter((row) => row.role === role).map((row) => row.name),
   };
 }
 
-function createKeys({ keys }: StoreContent, durable: DurableWriter): KeyStore {
+function createKeys({ keys }: StoreContent, durable: GroupWriter): KeyStore {
   const rows = new Map(keys.map((key) => [key.id, key]));
   return {
     find: (id) => rows.get(id),
     list: () => [...rows.values()],
     async save(key: StoredKey) {
-      await durable.write({ kind: 'key', key });
+      await durable.writeDurably({ kind: 'key', key });
       rows.set(key.id, key);
     },
   };
@@ -115,14 +177,14 @@ function createKeys({ keys }: StoreContent, durable: DurableWriter): KeyStore {
 
 function createRevisions(
   { revision }: StoreContent,
-  durable: DurableWriter,
+  durable: GroupWriter,
   clock: Clock,
 ): (hash: string) => Promise<number> {
   let newest: ConfigRevision = revision ?? { revision: 0, hash: '', loadedAtMs: 0 };
   return async (hash) => {
     if (hash === newest.hash) return newest.revision;
     const next = { revision: newest.revision + 1, hash, loadedAtMs: clock.wall() };
-    await durable.write({ kind: 'revision', revision: next });
+    await durable.writeDurably({ kind: 'revision', revision: next });
     newest = next;
     return next.revision;
   };

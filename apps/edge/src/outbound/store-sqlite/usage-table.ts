@@ -5,10 +5,22 @@ import type { UsageGroup, UsageQuery, UsageSum } from '../../ports/run-records.t
 /** Sums of usage over runs that have records and over those that had. */
 export interface UsageTable {
   sum(query: UsageQuery): UsageSum[];
-  /** Adds the ended runs up to that id to their days; called in the transaction that deletes them. */
-  rollUp(upTo: string): void;
+  /** Adds the runs that are deleted in the same transaction to their days. */
+  rollUp(range: PrunedRange): void;
   forgetDaysBefore(day: number): void;
 }
+
+/** Runs after one id up to another; kept ones only before a third. */
+export interface PrunedRange {
+  after: string;
+  upTo: string;
+  keptBefore: string;
+}
+
+/** Which of its ended runs go. */
+export const prunable = `
+  run_id > ?1 AND run_id <= ?2 AND ended_at IS NOT NULL
+  AND ((run_class = 'attached' AND stored = 0) OR run_id < ?3)`;
 
 const dayMs = 86_400_000;
 
@@ -34,7 +46,7 @@ export function createUsageTable(db: DatabaseSync): UsageTable {
   const rollUp = db.prepare(`
     INSERT INTO usage_days (day, key_id, model, node, ${columns.join(', ')})
     SELECT created_at / ${dayMs}, key_id, ${modelOf}, node, ${sumsOfRuns}
-    FROM runs WHERE run_id <= ? AND ended_at IS NOT NULL GROUP BY 1, 2, 3, 4
+    FROM runs WHERE ${prunable} GROUP BY 1, 2, 3, 4
     ON CONFLICT DO UPDATE SET ${columns.map((column) => `${column} = ${column} + excluded.${column}`).join(', ')}`);
   const forget = db.prepare('DELETE FROM usage_days WHERE day < ?');
 
@@ -54,7 +66,7 @@ export function createUsageTable(db: DatabaseSync): UsageTable {
         .all(from, Math.floor(sinceMs / dayMs))
         .map(fromRow);
     },
-    rollUp: (upTo) => void rollUp.run(upTo),
+    rollUp: ({ after, upTo, keptBefore }) => void rollUp.run(after, upTo, keptBefore),
     forgetDaysBefore: (day) => void forget.run(day),
   };
 }
