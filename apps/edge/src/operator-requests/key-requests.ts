@@ -11,9 +11,8 @@ import {
   SetKeyResponseSchema,
   type KeyPolicy as WirePolicy,
 } from '@iop/wire';
-import type { Edge } from '../../core/edge.ts';
-import type { KeyPolicy, StoredKey } from '../../ports/key-store.ts';
-import type { Response } from './question.ts';
+import type { KeyPolicy, StoredKey } from '../ports/key-store.ts';
+import type { OperatorEdge as Edge, Response } from './question.ts';
 import { refusal } from './refusals.ts';
 
 export async function createKey(edge: Edge, { name, policy }: CreateKeyRequest): Promise<Response> {
