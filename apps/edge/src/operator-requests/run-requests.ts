@@ -65,12 +65,12 @@ export async function deleteRun(edge: OperatorEdge, runId: string): Promise<Resp
 
 export async function readRun(edge: OperatorEdge, request: ReadRunRequest): Promise<Response> {
   const { runId, afterPos, limitBytes } = request;
-  const record = await edge.findRun({ runId });
-  if (record === undefined) return unknownRun(runId);
   const limit = Math.min(mostPageBytes, limitBytes === 0 ? usualPageBytes : limitBytes);
-  const { firstPos, events } = await edge.readLog({ runId, afterPos, limitBytes: limit });
+  const read = await edge.readRun({ runId, afterPos, limitBytes: limit });
+  if (read === undefined) return unknownRun(runId);
+  const { firstPos, events } = read.page;
   const page = create(ReadRunResponseSchema, {
-    run: toRunInfo(record),
+    run: toRunInfo(read.record),
     firstPos,
     events: events.map((event, index) => toRunEventAt(event, firstPos + index)),
   });
@@ -78,9 +78,9 @@ export async function readRun(edge: OperatorEdge, request: ReadRunRequest): Prom
 }
 
 export async function whyRun(edge: OperatorEdge, runId: string): Promise<Response> {
+  const own = await readOwn(edge, runId);
   const record = await edge.findRun({ runId });
   if (record === undefined) return unknownRun(runId);
-  const own = await readOwn(edge, runId);
   const waiting = edge.whyWaiting(runId);
   return { case: 'whyRun', value: toWhy(explainRun(record, own), { record, waiting }) };
 }
@@ -89,12 +89,13 @@ export async function whyRun(edge: OperatorEdge, runId: string): Promise<Respons
 async function readOwn(edge: OperatorEdge, runId: string): Promise<OwnAt[]> {
   const own: OwnAt[] = [];
   for (let afterPos = 0; ; ) {
-    const page = await edge.readLog({ runId, afterPos, limitBytes: mostPageBytes });
-    for (const [index, event] of page.events.entries()) {
-      if (isOwnEvent(event)) own.push({ pos: page.firstPos + index, event });
+    const read = await edge.readRun({ runId, afterPos, limitBytes: mostPageBytes });
+    const { firstPos, events } = read?.page ?? { firstPos: 0, events: [] };
+    for (const [index, event] of events.entries()) {
+      if (isOwnEvent(event)) own.push({ pos: firstPos + index, event });
     }
-    if (page.events.length === 0 || page.events.at(-1)?.kind === 'end') return own;
-    afterPos = page.firstPos + page.events.length - 1;
+    if (events.length === 0 || events.at(-1)?.kind === 'end') return own;
+    afterPos = firstPos + events.length - 1;
   }
 }
 

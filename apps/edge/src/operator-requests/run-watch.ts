@@ -32,6 +32,8 @@ export interface WatchOptions extends Pick<WatchRunRequest, 'runId' | 'afterPos'
 
 export type WatchOutcome =
   | { kind: 'opened'; watch: RunWatch; response: WatchRunResponse }
+  /** The run has ended where the watch would begin. */
+  | { kind: 'at-end'; response: WatchRunResponse }
   | { kind: 'refused'; failure: Failure };
 
 /**
@@ -57,9 +59,11 @@ export class RunWatch implements LogReader {
   static async open(edge: OperatorEdge, options: WatchOptions, sink: WatchSink): Promise<WatchOutcome> {
     const watch = new RunWatch(options, sink);
     const outcome = await edge.open(options, watch);
-    if (outcome.kind !== 'opened') return { kind: 'refused', failure: toOpenFailure(outcome, options) };
-    watch.#cursor = outcome.cursor;
+    if (outcome.kind !== 'opened' && outcome.kind !== 'at-end')
+      return { kind: 'refused', failure: toOpenFailure(outcome, options) };
     const response = create(WatchRunResponseSchema, { run: toRunInfo(outcome.record) });
+    if (outcome.kind === 'at-end') return { kind: 'at-end', response };
+    watch.#cursor = outcome.cursor;
     return { kind: 'opened', watch, response };
   }
 
@@ -120,7 +124,7 @@ export class RunWatch implements LogReader {
 }
 
 function toOpenFailure(
-  outcome: Exclude<OpenOutcome, { kind: 'opened' }>,
+  outcome: Exclude<OpenOutcome, { kind: 'opened' | 'at-end' }>,
   { runId, afterPos }: WatchOptions,
 ): Failure {
   switch (outcome.kind) {
