@@ -44,8 +44,6 @@ export class RunWatch implements LogReader {
   readonly #runId: string;
   readonly #sink: WatchSink;
   readonly #state: WatchedState;
-  /** What came before the answer could leave; undefined: it has left. */
-  #held: (() => void)[] | undefined = [];
   #cursor: RunCursor | undefined;
   #isOver = false;
 
@@ -68,9 +66,7 @@ export class RunWatch implements LogReader {
   }
 
   begin(): void {
-    const held = this.#held ?? [];
-    this.#held = undefined;
-    for (const tell of held) tell();
+    this.#cursor?.start();
   }
 
   consumed(sizeBytes: number): void {
@@ -85,41 +81,30 @@ export class RunWatch implements LogReader {
   }
 
   push(events: readonly LogEvent[], firstPos: number, sizeBytes: number): void {
-    this.#tell(() => {
-      this.#state.note(events);
-      const lastPos = firstPos + events.length - 1;
-      const value = create(RunUpdateSchema, {
-        runId: this.#runId,
-        state: this.#state.state,
-        node: this.#state.node,
-        firstPos,
-        events: events.map((event, index) => toRunEventAt(event, firstPos + index)),
-      });
-      this.#sink.update({ case: 'run', value }, { sizeBytes, lastPos });
-      if (events.at(-1)?.kind === 'end') this.#over(undefined);
+    this.#state.note(events);
+    const value = create(RunUpdateSchema, {
+      runId: this.#runId,
+      state: this.#state.state,
+      node: this.#state.node,
+      firstPos,
+      events: events.map((event, index) => toRunEventAt(event, firstPos + index)),
     });
+    this.#sink.update({ case: 'run', value }, { sizeBytes, lastPos: firstPos + events.length - 1 });
+    if (events.at(-1)?.kind === 'end') this.#over(undefined);
   }
 
   gap(fromPos: number, toPos: number): void {
-    this.#tell(() => {
-      const value = create(RunGapSchema, { runId: this.#runId, fromPos, toPos });
-      this.#sink.update({ case: 'gap', value }, { sizeBytes: 0, lastPos: toPos });
-    });
+    const value = create(RunGapSchema, { runId: this.#runId, fromPos, toPos });
+    this.#sink.update({ case: 'gap', value }, { sizeBytes: 0, lastPos: toPos });
   }
 
   broken(detail: string): void {
-    this.#tell(() => this.#over(storeUnavailable(detail)));
+    this.#over(storeUnavailable(detail));
   }
 
   #over(failure: Failure | undefined): void {
     this.#isOver = true;
     this.#sink.done(failure);
-  }
-
-  #tell(act: () => void): void {
-    if (this.#isOver) return;
-    if (this.#held === undefined) act();
-    else this.#held.push(() => this.#tell(act));
   }
 }
 
