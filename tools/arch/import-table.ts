@@ -173,6 +173,7 @@ export const importTable: readonly ImportRow[] = [
       'apps/{app}/src/inbound/http',
       'apps/{app}/src/run-events',
       'apps/{app}/src/dialects',
+      'apps/{app}/src/operator-requests',
       ...packages,
       'node:*',
       'npm:*',
@@ -189,6 +190,19 @@ export const importTable: readonly ImportRow[] = [
       'packages/wire',
     ],
     why: 'Events of runs as messages of the wire, and back: what Nodes send, operators read and the store keeps.',
+  },
+  {
+    place: 'apps/{app}/src/operator-requests',
+    may: [
+      'apps/{app}/src/core',
+      'apps/{app}/src/ports',
+      'apps/{app}/src/run-events',
+      'packages/domain',
+      'packages/runtime',
+      'packages/wire',
+      'node:crypto',
+    ],
+    why: 'What operators ask, in messages of the wire: the same answers on a link and at the management API.',
   },
   {
     place: 'apps/{app}/src/dialects',

@@ -1,4 +1,12 @@
-export { create } from '@bufbuild/protobuf';
+export {
+  create,
+  type DescMessage,
+  fromJson,
+  type JsonValue,
+  type MessageShape,
+  toBinary,
+  toJson,
+} from '@bufbuild/protobuf';
 export { decodeMessage, encodeMessage, type ReadMessage, type WireMessage } from './codec.ts';
 export { eventOverheadBytes, runEventPayloadBytes, runEventSizeBytes } from './event-size.ts';
 export {

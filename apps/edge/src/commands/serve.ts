@@ -101,6 +101,7 @@ export async function serve({ config, file, load }: ServeInput, signal: AbortSig
     identities: store.identities,
     nodeToken,
     operatorToken,
+    bodyLimitBytes: config.http.body_limit,
     clock,
     log,
   });

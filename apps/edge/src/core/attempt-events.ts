@@ -28,8 +28,9 @@ export const attemptEvents: AttemptHandlers = {
       // with the content itself: whoever takes the run up again must not start it anew
       if (run.runClass === 'detached') ctx.records.save(recordOf(run));
     }
+    const firstPos = run.lastPos + 1;
     logBatch(ctx, attempt, batch);
-    run.reader?.events(batch.events, batch.sizeBytes);
+    run.reader?.events(batch.events, batch.sizeBytes, firstPos);
     if (run.stopCause !== undefined) passOnAll(attempt);
   },
 

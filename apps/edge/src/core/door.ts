@@ -87,8 +87,8 @@ export interface AttachedRun {
 export interface RunReader {
   /** An attempt was handed to a Node. Called again if a further attempt starts. */
   dispatched(place: RunPlace): void;
-  /** `sizeBytes` is what these events take of the window. */
-  events(events: readonly RuntimeEvent[], sizeBytes: number): void;
+  /** `sizeBytes` is what these events take of the window, `firstPos` the pos of the first of them in the log. */
+  events(events: readonly RuntimeEvent[], sizeBytes: number, firstPos: number): void;
   /** `pos` of the end in the log. */
   end(end: RunEnd, pos: number): void;
 }

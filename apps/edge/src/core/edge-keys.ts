@@ -1,4 +1,4 @@
-import type { KeyPolicy, StoredKey } from '../ports/key-store.ts';
+import type { KeyPolicy, KeyRole, StoredKey } from '../ports/key-store.ts';
 import type { KeyAccess } from './key-access.ts';
 import type { KeyBook, KeyChange } from './key-book.ts';
 import type { RunContext } from './run.ts';
@@ -12,6 +12,8 @@ export interface EdgeKeys {
   setKey(id: string, change: KeyChange): Promise<StoredKey | undefined>;
   /** `running`: runs of the key that hold a place now. */
   keyStanding(key: StoredKey): { running: number; expired: boolean };
+  /** undefined: there is no such key, or it was revoked. */
+  keyRole(id: string): KeyRole | undefined;
 }
 
 export interface EdgeKeysDeps {
@@ -31,6 +33,7 @@ export function createEdgeKeys({ ctx, keys, access }: EdgeKeysDeps): EdgeKeys {
       ctx.admission.retry();
       return key;
     },
+    keyRole: (id) => keys.roleOf(id),
     keyStanding: ({ id, policy }) => ({
       running: access.gateOf(id)?.running ?? 0,
       expired: policy?.expiresAtMs !== undefined && ctx.clock.wall() >= policy.expiresAtMs,

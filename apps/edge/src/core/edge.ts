@@ -17,12 +17,14 @@ import { forgiveNode } from './place-health.ts';
 import type { Readiness } from './readiness.ts';
 import { createRunDoor } from './run-door.ts';
 import { listRuns } from './run-list.ts';
+import { type ReadRequest, readRun } from './run-open.ts';
 import { restoreRuns } from './run-restore.ts';
 import { createStart, type StartDeps } from './run-start.ts';
 import type { EdgeSettings } from './settings.ts';
 import { type TargetView, viewTargets } from './target-view.ts';
 import { type NodeView, viewNode } from './views.ts';
 import { isSettling, whyBlocked, whyNotNow } from './why-not-now.ts';
+import { whyWaiting } from './why-waiting.ts';
 
 /** The application core: every door, operator and link calls this one. See apps/edge/DESIGN.md. */
 export interface Edge extends EdgeDoor, EdgeKeys {
@@ -32,6 +34,10 @@ export interface Edge extends EdgeDoor, EdgeKeys {
   listNodes(): NodeView[];
   listTargets(): TargetView[];
   listRuns(query: RunQuery): Promise<RunRecord[]>;
+  /** A page of its log as a cursor would be given it now; undefined: there is no such run. */
+  readRun(request: ReadRequest): ReturnType<typeof readRun>;
+  /** What a run waits for now, for people; empty: for nothing, or it is not live. */
+  whyWaiting(runId: string): string;
   /** Of ended runs; rejects as `listRuns` does. */
   usage(query: UsageQuery): Promise<readonly UsageSum[]>;
   /** Of a live run; undefined: it has ended or never was. */
@@ -124,9 +130,13 @@ function createDoorSide(state: EdgeState, { health }: EdgeDeps, { keys, access, 
   };
 }
 
-type OperatorSide = Pick<Edge, 'listNodes' | 'listTargets' | 'listRuns' | 'usage' | 'runState'>;
+type OperatorSide = Pick<
+  Edge,
+  'listNodes' | 'listTargets' | 'listRuns' | 'readRun' | 'whyWaiting' | 'usage' | 'runState'
+>;
 
-function createOperatorSide({ catalogue, ctx, line, nodes }: EdgeState): OperatorSide {
+function createOperatorSide(state: EdgeState): OperatorSide {
+  const { catalogue, ctx, line, nodes } = state;
   const { active, records, clock, settings } = ctx;
   return {
     listNodes: () => [...nodes.values()].map((node) => viewNode(node, settings(), clock)),
@@ -135,6 +145,8 @@ function createOperatorSide({ catalogue, ctx, line, nodes }: EdgeState): Operato
       return viewTargets({ catalogue, line, nodes: all, settings: settings(), nowMs: clock.now() });
     },
     listRuns: (query) => listRuns(active, records, query),
+    readRun: (request) => readRun(ctx, request),
+    whyWaiting: (runId) => whyWaiting(state, active.get(runId)),
     usage: (query) => records.usage(query),
     runState: (runId) => active.get(runId)?.state,
   };

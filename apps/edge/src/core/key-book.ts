@@ -1,5 +1,5 @@
 import { IopError } from '@iop/domain';
-import type { KeyPolicy, KeyStore, StoredKey } from '../ports/key-store.ts';
+import type { KeyPolicy, KeyRole, KeyStore, StoredKey } from '../ports/key-store.ts';
 import type { Secrets } from '../ports/secrets.ts';
 import type { KeyCheck } from './door.ts';
 import { checkPolicy, isUnlimited } from './key-policy.ts';
@@ -10,6 +10,8 @@ export interface KeyBook {
   /** `secret` is shown this once. Resolves when durable. */
   create(name: string, policy?: KeyPolicy): Promise<{ key: StoredKey; secret: string }>;
   list(): readonly StoredKey[];
+  /** undefined: no such key, or it is in force no more. */
+  roleOf(id: string): KeyRole | undefined;
   /** undefined: no such key. Takes effect before it resolves. */
   revoke(id: string): Promise<StoredKey | undefined>;
   /** undefined: no such key. In force when it resolves, durably. @throws IopError `key.revoked` */
@@ -76,6 +78,11 @@ export function createKeyBook({ store, secrets, wall }: KeyBookDeps): KeyBook {
       return { key, secret: `iop_${id}_${secret}` };
     },
     list: () => store.list(),
+    roleOf(id) {
+      const key = store.find(id);
+      if (key === undefined || standingOf(key).kind !== 'valid') return undefined;
+      return key.policy?.role ?? 'caller';
+    },
     async revoke(id) {
       const key = store.find(id);
       if (key === undefined || key.revokedAtMs !== undefined) return key;

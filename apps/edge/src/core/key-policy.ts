@@ -48,7 +48,10 @@ const units: readonly (readonly [number, string])[] = [
   [86_400_000, 'a day'],
 ];
 
-/** Nothing of it limits anything. */
-export function isUnlimited({ targets, concurrency, rate, expiresAtMs }: KeyPolicy): boolean {
-  return targets.length === 0 && concurrency === 0 && rate === undefined && expiresAtMs === undefined;
+/** Nothing of it limits anything, or lets it do more than call. */
+export function isUnlimited({ targets, concurrency, rate, expiresAtMs, role }: KeyPolicy): boolean {
+  const isCaller = role === undefined || role === 'caller';
+  return (
+    targets.length === 0 && concurrency === 0 && rate === undefined && expiresAtMs === undefined && isCaller
+  );
 }

@@ -1,4 +1,4 @@
-import type { LogEvent } from '../ports/run-log.ts';
+import type { LogEvent, LogPage } from '../ports/run-log.ts';
 import type { RunRecord } from '../ports/run-records.ts';
 import type { LogReader, OpenOutcome, OpenRequest, RunRef } from './door.ts';
 import { hasEnded, type Run, type RunContext, recordOf } from './run.ts';
@@ -77,20 +77,47 @@ export function isOwned(run: Run): boolean {
 }
 
 function openEnded(ctx: RunContext, record: RunRecord, { request, reader }: Opening): OpenOutcome {
-  const { runId, lastPos } = record;
+  const { lastPos } = record;
   const { afterPos, owns } = request;
   if (afterPos > lastPos) return { kind: 'past-end', lastPos };
   if (afterPos === lastPos) return { kind: 'at-end', record };
-  const source: CursorSource = {
+  const source = endedSource(ctx, record);
+  return { kind: 'opened', cursor: new Cursor({ source, reader, afterPos, owns }), record };
+}
+
+function endedSource(ctx: RunContext, record: RunRecord): CursorSource {
+  const { runId, lastPos } = record;
+  return {
     runId,
     shownPos: () => lastPos,
-    async read(after, limitBytes) {
-      const page = await ctx.log.read({ runId, afterPos: after, limitBytes });
+    async read(afterPos, limitBytes) {
+      const page = await ctx.log.read({ runId, afterPos, limitBytes });
       return page.events.length > 0 ? page : { firstPos: lastPos, events: endOf(record) };
     },
     closed() {},
   };
-  return { kind: 'opened', cursor: new Cursor({ source, reader, afterPos, owns }), record };
+}
+
+export interface ReadRequest extends RunRef {
+  afterPos: number;
+  /** About so many bytes of events, one event at least. */
+  limitBytes: number;
+}
+
+/** A page of what a cursor would be given now; undefined: there is no such run. Rejects as `findRun` does. */
+export async function readRun(
+  ctx: RunContext,
+  request: ReadRequest,
+): Promise<{ record: RunRecord; page: LogPage } | undefined> {
+  const { runId, afterPos, limitBytes } = request;
+  const live = liveRun(ctx, request);
+  const record = live === undefined ? await ctx.records.find(runId) : recordOf(live);
+  if (!isVisible(record, request)) return undefined;
+  const source = live === undefined ? endedSource(ctx, record) : liveSource(ctx, live);
+  const shownPos = source.shownPos();
+  if (afterPos >= shownPos) return { record, page: { firstPos: afterPos + 1, events: [] } };
+  const { firstPos, events } = await source.read(afterPos, limitBytes);
+  return { record, page: { firstPos, events: events.slice(0, Math.max(0, shownPos - firstPos + 1)) } };
 }
 
 /** When the log is gone, the record still says how it ended. */

@@ -17,6 +17,8 @@ export interface WirePortDeps {
   identities: IdentityStore;
   nodeToken: string;
   operatorToken: string;
+  /** Of the request of a run that an operator starts. */
+  bodyLimitBytes: number;
   clock: Clock;
   log: Log;
 }
@@ -41,7 +43,7 @@ export function createWirePort(deps: WirePortDeps): Acceptor {
 function acceptorOptions(deps: WirePortDeps): AcceptorOptions {
   const { edge, clock, log } = deps;
   const nodeLinks = createNodeLinks({ nodes: edge.nodes, clock, log });
-  const operatorLinks = createOperatorLinks({ edge, log });
+  const operatorLinks = createOperatorLinks({ edge, log, bodyLimitBytes: deps.bodyLimitBytes });
   return {
     identity: deps.identity,
     name: deps.name,

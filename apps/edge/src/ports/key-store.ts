@@ -33,7 +33,13 @@ export interface KeyPolicy {
   rate: KeyRate | undefined;
   /** Milliseconds since 1970; undefined: never. */
   expiresAtMs: number | undefined;
+  /** Default: caller. */
+  role?: KeyRole;
 }
+
+/** caller: the doors under /v1; operator: the management API too, but for changing keys; admin: all of it. */
+export const keyRoles = ['caller', 'operator', 'admin'] as const;
+export type KeyRole = (typeof keyRoles)[number];
 
 /** So many runs in a stretch of time; `burst` of them may come at once. */
 export interface KeyRate {

@@ -46,8 +46,9 @@ export class PlayedRun implements ScriptedRun {
 
   emit(...events: RuntimeEvent[]): void {
     const sizeBytes = events.reduce((sum, event) => sum + sizeOf(event), 0);
+    const firstPos = this.log.length + 1;
     this.#note(events, sizeBytes);
-    this.#reader?.events(events, sizeBytes);
+    this.#reader?.events(events, sizeBytes, firstPos);
   }
 
   raw(bytes: string | Uint8Array, more = false): void {

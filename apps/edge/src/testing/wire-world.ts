@@ -154,6 +154,7 @@ async function startLife({
     identities,
     nodeToken,
     operatorToken,
+    bodyLimitBytes: 2 * 1024 * 1024,
     clock,
     log,
   });

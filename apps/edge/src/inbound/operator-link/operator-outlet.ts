@@ -1,6 +1,7 @@
 import type { Link } from '@iop/link';
 import {
   create,
+  type Failure,
   type OperatorResponse,
   OperatorResponseSchema,
   OperatorStopSchema,
@@ -12,8 +13,8 @@ import {
 export interface OperatorOutlet {
   answer(id: number, response: OperatorResponse['response']): void;
   update(id: number, update: OperatorUpdate['update']): void;
-  /** Nothing more comes for this request. */
-  stop(id: number): void;
+  /** Nothing more comes for this request; with a failure: although there is more. */
+  stop(id: number, failure?: Failure): void;
   /** Calls when what was sent has left for the socket; before returning if little waits. */
   whenDrained(callback: () => void): void;
   /** From `LinkHandlers.onDrain`. */
@@ -30,7 +31,10 @@ export function createOperatorOutlet(link: Link): OperatorOutlet {
       link.send({ case: 'operatorResponse', value: create(OperatorResponseSchema, { id, response }) }),
     update: (id, update) =>
       link.send({ case: 'operatorUpdate', value: create(OperatorUpdateSchema, { id, update }) }),
-    stop: (id) => link.send({ case: 'operatorStop', value: create(OperatorStopSchema, { id }) }),
+    stop(id, failure) {
+      const value = create(OperatorStopSchema, failure === undefined ? { id } : { id, failure });
+      link.send({ case: 'operatorStop', value });
+    },
     whenDrained(callback) {
       if (link.unsentBytes <= fewBytes) callback();
       else waiting.push(callback);

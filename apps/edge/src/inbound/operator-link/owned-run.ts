@@ -1,21 +1,14 @@
 import type { RunEnd } from '@iop/domain';
 import { isContent, type RuntimeEvent } from '@iop/runtime';
-import {
-  create,
-  type RunEvent,
-  RunEventSchema,
-  RunState,
-  RunUpdateSchema,
-  toEndEvent,
-  toWireRunState,
-} from '@iop/wire';
+import { create, type RunEvent, RunState, RunUpdateSchema, toWireRunState } from '@iop/wire';
 import type { AttachedRun, RunPlace, RunReader } from '../../core/door.ts';
+import { toRunEventAt } from '../../operator-requests/event-at.ts';
 import { toRunEvent } from '../../run-events/to-wire.ts';
 import type { OperatorOutlet } from './operator-outlet.ts';
 
 /**
- * A run that an operator's link owns: its events go out as updates, numbered by `pos`, and its window
- * is given back only as the link drains (E10).
+ * A run that an operator's link owns: its events go out as updates, numbered by `pos` (those of the Edge's
+ * own events are left out), and its window is given back only as the link drains (E10).
  */
 export class OwnedRun implements RunReader {
   readonly #id: number;
@@ -24,7 +17,8 @@ export class OwnedRun implements RunReader {
   #run: AttachedRun | undefined;
   #node = '';
   #state: RunState = RunState.QUEUED;
-  #nextPos = 1;
+  /** Of the newest event that was told. */
+  #lastPos = 0;
   #left = false;
 
   constructor(id: number, outlet: OperatorOutlet, onEnd: () => void) {
@@ -36,7 +30,7 @@ export class OwnedRun implements RunReader {
   /** The run was accepted and its answer is on the way; `dispatched` may have been called before. */
   opened(run: AttachedRun): void {
     this.#run = run;
-    this.#tell([]);
+    this.#tell([], this.#lastPos + 1);
   }
 
   /** The owner looks no longer. */
@@ -48,29 +42,26 @@ export class OwnedRun implements RunReader {
   dispatched({ node }: RunPlace): void {
     this.#node = node;
     this.#state = RunState.STARTING;
-    if (this.#run !== undefined) this.#tell([]);
+    if (this.#run !== undefined) this.#tell([], this.#lastPos + 1);
   }
 
-  events(events: readonly RuntimeEvent[], sizeBytes: number): void {
+  events(events: readonly RuntimeEvent[], sizeBytes: number, firstPos: number): void {
     if (this.#left) return;
     if (events.some(isContent)) this.#state = RunState.RUNNING;
-    this.#tell(events.map(toRunEvent));
+    this.#lastPos = firstPos + events.length - 1;
+    this.#tell(events.map(toRunEvent), firstPos);
     this.#outlet.whenDrained(() => this.#run?.consumed(sizeBytes));
   }
 
-  end(end: RunEnd): void {
+  end(end: RunEnd, pos: number): void {
     this.#onEnd();
     if (this.#left) return;
-    const event = toEndEvent(end);
-    if (event.end.case === 'failed') event.end.value.afterPos = this.#nextPos - 1;
     this.#state = toWireRunState(end.kind);
-    this.#tell([create(RunEventSchema, { kind: { case: 'end', value: event } })]);
+    this.#tell([toRunEventAt({ kind: 'end', end }, pos)], pos);
     this.#outlet.stop(this.#id);
   }
 
-  #tell(events: RunEvent[]): void {
-    const firstPos = this.#nextPos;
-    this.#nextPos += events.length;
+  #tell(events: RunEvent[], firstPos: number): void {
     const run = create(RunUpdateSchema, {
       runId: this.#run?.id ?? '',
       state: this.#state,

@@ -70,6 +70,6 @@ function fromKeyRow(row: Record<string, unknown>): StoredKey {
 
 /** JSON has no `undefined`: what is missing comes back as that. */
 function toPolicy(json: string): KeyPolicy {
-  const { targets, concurrency, rate, expiresAtMs } = JSON.parse(json) as KeyPolicy;
-  return { targets, concurrency, rate, expiresAtMs };
+  const { targets, concurrency, rate, expiresAtMs, role } = JSON.parse(json) as KeyPolicy;
+  return { targets, concurrency, rate, expiresAtMs, ...(role !== undefined && { role }) };
 }

@@ -22,9 +22,9 @@ import {
   UsageRowSchema,
   type TargetFact as WireFact,
 } from '@iop/wire';
-import type { TargetView } from '../../core/target-view.ts';
-import type { NodeView } from '../../core/views.ts';
-import type { RunRecord, UsageSum } from '../../ports/run-records.ts';
+import type { TargetView } from '../core/target-view.ts';
+import type { NodeView } from '../core/views.ts';
+import type { RunRecord, UsageSum } from '../ports/run-records.ts';
 
 export function toNodeInfo(node: NodeView): NodeInfo {
   const { name, state, detail, epoch, address, build, running } = node;
@@ -93,7 +93,11 @@ export function toRunInfo(run: RunRecord): RunInfo {
     createdAt: toTime(run.createdAtMs),
     startedAt: toTime(run.startedAtMs),
     endedAt: toTime(run.endedAtMs),
-    runClass: RunClass.ATTACHED,
+    runClass: run.runClass === 'detached' ? RunClass.DETACHED : RunClass.ATTACHED,
+    stored: run.stored,
+    lastPos: run.lastPos,
+    stopCause: run.stopCause ?? '',
+    stale: run.stale,
   });
   if (run.end !== undefined && isRunEndState(state)) info.end = toEndEvent(run.end);
   return info;

@@ -1,13 +1,18 @@
 import type { IopError } from '@iop/domain';
 import { type ErrorFacts, type Failure, toFailure } from '@iop/wire';
-import type { StartOutcome } from '../../core/door.ts';
+import type { CreateOutcome, StartOutcome } from '../core/door.ts';
+
+type Refused =
+  | Exclude<StartOutcome, { kind: 'accepted' }>
+  | Exclude<CreateOutcome, { kind: 'created' | 'repeated' }>;
 
 /** Why a run was not taken, for operators. */
-export function toStartFailure(outcome: Exclude<StartOutcome, { kind: 'accepted' }>): Failure {
-  return toFailure({ details: {}, ...factsOf(outcome) });
+export function toStartFailure(outcome: Refused): Failure {
+  const details = 'retryAfterMs' in outcome ? { retryAfterMs: outcome.retryAfterMs } : {};
+  return toFailure({ details, ...factsOf(outcome) });
 }
 
-function factsOf(outcome: Exclude<StartOutcome, { kind: 'accepted' }>): Omit<ErrorFacts, 'details'> {
+function factsOf(outcome: Refused): Omit<ErrorFacts, 'details'> {
   switch (outcome.kind) {
     case 'unknown-target': {
       const near = outcome.nearest.length === 0 ? '' : `; near it: ${outcome.nearest.join(', ')}`;
@@ -46,7 +51,22 @@ function factsOf(outcome: Exclude<StartOutcome, { kind: 'accepted' }>): Omit<Err
         code: 'edge.stopping',
         message: 'the Edge is stopping; ask again when it is back',
       };
+    case 'key-conflict': {
+      const message = `the idempotency key ${outcome.key} was used for another request (${outcome.runId}); use a new key`;
+      return { kind: 'conflict', code: 'idempotency.conflict', message };
+    }
+    case 'store-unavailable':
+      return storeFacts(outcome.detail);
   }
+}
+
+function storeFacts(detail: string): Omit<ErrorFacts, 'details'> {
+  const message = `the store of the Edge cannot keep it now: ${detail}; ask again`;
+  return { kind: 'unavailable', code: 'store.unavailable', message };
+}
+
+export function storeUnavailable(detail: string): Failure {
+  return toFailure({ details: {}, ...storeFacts(detail) });
 }
 
 export function refusal(kind: IopError['kind'], code: string, message: string): Failure {

@@ -10,10 +10,10 @@ import {
   type SetKeyRequest,
   SetKeyResponseSchema,
   type KeyPolicy as WirePolicy,
+  KeyRole as WireRole,
 } from '@iop/wire';
-import type { Edge } from '../../core/edge.ts';
-import type { KeyPolicy, StoredKey } from '../../ports/key-store.ts';
-import type { Response } from './question.ts';
+import type { KeyPolicy, KeyRole, StoredKey } from '../ports/key-store.ts';
+import type { OperatorEdge as Edge, Response } from './question.ts';
 import { refusal } from './refusals.ts';
 
 export async function createKey(edge: Edge, { name, policy }: CreateKeyRequest): Promise<Response> {
@@ -52,8 +52,21 @@ function fromPolicy(policy: WirePolicy | undefined): KeyPolicy | undefined {
     concurrency,
     rate: runs === 0 ? undefined : { runs, perMs, burst: burst === 0 ? runs : burst },
     expiresAtMs: /^\d+$/.test(expiresAt) ? Number(expiresAt) : undefined,
+    ...roleOf(policy),
   };
 }
+
+/** A caller's is not written down. */
+function roleOf({ role }: WirePolicy): { role?: KeyRole } {
+  const known = roles.get(role);
+  return known === undefined || known === 'caller' ? {} : { role: known };
+}
+
+const roles: ReadonlyMap<WireRole, KeyRole> = new Map([
+  [WireRole.CALLER, 'caller'],
+  [WireRole.OPERATOR, 'operator'],
+  [WireRole.ADMIN, 'admin'],
+]);
 
 function toKeyInfo(edge: Edge, key: StoredKey): KeyInfo {
   const { id, name, createdAtMs, revokedAtMs, policy } = key;
@@ -67,7 +80,7 @@ function toKeyInfo(edge: Edge, key: StoredKey): KeyInfo {
   });
 }
 
-function toPolicy({ targets, concurrency, rate, expiresAtMs }: KeyPolicy): WirePolicy {
+function toPolicy({ targets, concurrency, rate, expiresAtMs, role = 'caller' }: KeyPolicy): WirePolicy {
   return create(KeyPolicySchema, {
     targets: [...targets],
     concurrency,
@@ -75,5 +88,6 @@ function toPolicy({ targets, concurrency, rate, expiresAtMs }: KeyPolicy): WireP
     ratePerMs: rate?.perMs ?? 0,
     burst: rate?.burst ?? 0,
     expiresAt: expiresAtMs === undefined ? '' : String(expiresAtMs),
+    role: [...roles].find(([, known]) => known === role)?.[0] ?? WireRole.CALLER,
   });
 }
