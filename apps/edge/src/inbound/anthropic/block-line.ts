@@ -1,7 +1,10 @@
 import type { AnswerPart } from '../../dialects/answer-part.ts';
 import { JsonEnd } from './json-end.ts';
 
-export type BlockHead = { kind: 'text' } | { kind: 'thinking' } | { kind: 'tool-use'; id: string; name: string };
+export type BlockHead =
+  | { kind: 'text' }
+  | { kind: 'thinking' }
+  | { kind: 'tool-use'; id: string; name: string };
 
 /** Gets the blocks of an answer one after the other. */
 export interface BlockSink {

@@ -1,11 +1,11 @@
 import type { RunEnd } from '@iop/domain';
 import type { RuntimeEvent } from '@iop/runtime';
-import type { EdgeDoor, RunIntent, RunPlace, RunReader } from '../../core/door.ts';
-import { RunOwner } from '../http/run-owner.ts';
+import type { EdgeDoor, RunIntent, RunPlace, RunReader, StartOutcome } from '../../core/door.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { HttpPort } from '../http/http-port.ts';
 import { isObject } from '../http/problem.ts';
-import { startToRefusal, unknownModel } from '../http/to-http.ts';
+import { RunOwner } from '../http/run-owner.ts';
+import { startToRefusal } from '../http/to-http.ts';
 import { parseMessagesRequest, type TranslatedRequest } from './chat-request.ts';
 import { findCountProblem } from './request-checks.ts';
 import { takeBody } from './take-body.ts';
@@ -18,7 +18,7 @@ const forgetMs = 10 * 60_000;
 const answerLimitBytes = 64 * 1024;
 const maxRemembered = 1000;
 
-type CountEdge = Pick<EdgeDoor, 'start' | 'model'>;
+type CountEdge = Pick<EdgeDoor, 'start'>;
 
 /** `POST /v1/messages/count_tokens`: the engine's own number where it serves this path, else an estimate, marked. */
 export function createCountTokens(port: HttpPort, edge: CountEdge): (exchange: Exchange) => void {
@@ -26,8 +26,8 @@ export function createCountTokens(port: HttpPort, edge: CountEdge): (exchange: E
   return (exchange) => {
     takeBody(port, exchange, ({ bytes, keyId }) => {
       const parsed = parseMessagesRequest(bytes, findCountProblem);
-      if (parsed.kind === 'refused') return exchange.refuse(parsed.refusal);
-      count({ port, edge, mute, exchange, request: parsed.request, keyId }, bytes);
+      if (parsed.kind === 'refused') exchange.refuse(parsed.refusal);
+      else count({ port, edge, mute, exchange, request: parsed.request, keyId }, bytes);
     });
   };
 }
@@ -35,7 +35,7 @@ export function createCountTokens(port: HttpPort, edge: CountEdge): (exchange: E
 interface Count {
   port: HttpPort;
   edge: CountEdge;
-  /** Models that cannot count, and until when that is taken for true. */
+  /** Which key asked which model that cannot count, and until when that is taken for true. */
   mute: Map<string, number>;
   exchange: Exchange;
   request: TranslatedRequest;
@@ -43,25 +43,29 @@ interface Count {
 }
 
 function count(asked: Count, bytes: Uint8Array): void {
-  const { edge, mute, port, exchange, request } = asked;
-  if ((mute.get(request.model) ?? 0) > port.clock.now()) return estimate(asked);
+  const { edge, mute, port, exchange } = asked;
+  if ((mute.get(nameOf(asked)) ?? 0) > port.clock.now()) {
+    estimate(asked);
+    return;
+  }
   const reader = new CountReader(exchange, (counted) => conclude(asked, counted));
   const outcome = edge.start(toIntent(asked, bytes), reader);
-  switch (outcome.kind) {
-    case 'accepted':
-      reader.owner.attach(outcome.run);
-      return;
-    case 'unsupported-dialect':
-    case 'no-node':
-    case 'queue-full':
-    case 'key-busy':
-      reader.owner.ended();
-      return estimate(asked);
-    default:
-      reader.owner.ended();
-      exchange.refuse(startToRefusal(outcome));
+  if (outcome.kind === 'accepted') {
+    reader.owner.attach(outcome.run);
+    return;
   }
+  reader.owner.ended();
+  if (needsNoNode.includes(outcome.kind)) estimate(asked);
+  else exchange.refuse(startToRefusal(outcome));
 }
+
+/** Nobody can be asked now, which an estimate does not mind. */
+const needsNoNode: readonly StartOutcome['kind'][] = [
+  'unsupported-dialect',
+  'no-node',
+  'queue-full',
+  'key-busy',
+];
 
 function toIntent({ request, keyId }: Count, body: Uint8Array): RunIntent {
   return {
@@ -77,19 +81,26 @@ function toIntent({ request, keyId }: Count, body: Uint8Array): RunIntent {
   };
 }
 
-function conclude({ mute, port, exchange, request, ...rest }: Count, counted: Counted): void {
-  if (counted.kind === 'tokens') return exchange.json(200, { input_tokens: counted.tokens });
-  if (counted.kind === 'cannot') {
-    if (mute.size >= maxRemembered) mute.clear();
-    mute.set(request.model, port.clock.now() + forgetMs);
-  }
-  estimate({ mute, port, exchange, request, ...rest });
+/** Another key may not be allowed to know of the model. */
+function nameOf({ keyId, request }: Count): string {
+  return `${keyId} ${request.model}`;
 }
 
-function estimate({ edge, exchange, request, keyId }: Count): void {
-  const { model, chat } = request;
-  if (edge.model(model, keyId) === undefined) return exchange.refuse(unknownModel(model, []));
-  exchange.json(200, { input_tokens: estimateTokens(chat) }, ['x-iop-estimated', 'true']);
+function conclude(asked: Count, counted: Counted): void {
+  const { mute, port, exchange } = asked;
+  if (counted.kind === 'tokens') {
+    exchange.json(200, { input_tokens: counted.tokens });
+    return;
+  }
+  if (counted.kind === 'cannot') {
+    if (mute.size >= maxRemembered) mute.clear();
+    mute.set(nameOf(asked), port.clock.now() + forgetMs);
+  }
+  estimate(asked);
+}
+
+function estimate({ exchange, request }: Count): void {
+  exchange.json(200, { input_tokens: estimateTokens(request.chat) }, ['x-iop-estimated', 'true']);
 }
 
 type Counted = { kind: 'tokens'; tokens: number } | { kind: 'cannot' } | { kind: 'failed' };

@@ -1,6 +1,6 @@
+import type { RuntimeEvent } from '@iop/runtime';
 import type { AttachedRun, LogReader, RunCursor, RunReader } from '../../core/door.ts';
 import { isOwnEvent, type LogEvent } from '../../ports/run-log.ts';
-import type { RuntimeEvent } from '@iop/runtime';
 
 /** Reads a run from its log for somebody who would rather own it. Holds what comes before `begin`. */
 export class LoggedRun implements LogReader {

@@ -7,8 +7,8 @@ import { RunOwner } from '../http/run-owner.ts';
 import { endToRefusal } from '../http/to-http.ts';
 import { AnswerIntake, isRefusal } from './answer-intake.ts';
 import { encodeAnthropicError } from './error-style.ts';
-import { type MessageInit, messageIdentity, unsupportedFields } from './message-init.ts';
 import { MessageEvents } from './message-events.ts';
+import { type MessageInit, messageIdentity, unsupportedFields } from './message-init.ts';
 
 const streamFields = [
   'content-type',

@@ -19,9 +19,15 @@ export interface TakenBody {
 /** Checks who calls and what the head says, then reads the body. */
 export function takeBody(port: HttpPort, exchange: Exchange, taken: (body: TakenBody) => void): void {
   const caller = port.checkCaller(exchange.req);
-  if (caller.kind === 'refused') return exchange.refuse(caller.refusal);
+  if (caller.kind === 'refused') {
+    exchange.refuse(caller.refusal);
+    return;
+  }
   const head = readHead(exchange);
-  if ('status' in head) return exchange.refuse(head);
+  if ('status' in head) {
+    exchange.refuse(head);
+    return;
+  }
   readBody(exchange.req, port.bodyLimitBytes, (body) => {
     port.guard(exchange, () => {
       if (exchange.isOver) return;

@@ -52,10 +52,13 @@ function startRun(asked: Asked): void {
 }
 
 async function createRun(asked: Asked, head: RequestHead): Promise<void> {
-  const { port, edge, exchange } = asked;
+  const { port, exchange } = asked;
   const answer = answerOf(asked);
   const refusal = await openRun(asked, head, answer).catch((reason: unknown) => {
-    port.log.error({ ...exchange.labels(), reason: String(reason) }, 'a run could not be created because of a bug');
+    port.log.error(
+      { ...exchange.labels(), reason: String(reason) },
+      'a run could not be created because of a bug',
+    );
     return bug;
   });
   if (refusal === undefined) return;

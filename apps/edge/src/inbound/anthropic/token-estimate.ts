@@ -27,7 +27,9 @@ function ofMessage(message: ChatMessage): number {
   if (message.role === 'user' && typeof message.content !== 'string') return sum(message.content.map(ofPart));
   if (message.role !== 'assistant') return content;
   const { tool_calls: calls = [], reasoning_content: reasoning = '' } = message;
-  const ofCalls = calls.map(({ function: called }) => toolTokens + estimateTextTokens(called.name + called.arguments));
+  const ofCalls = calls.map(
+    ({ function: called }) => toolTokens + estimateTextTokens(called.name + called.arguments),
+  );
   return content + estimateTextTokens(reasoning) + sum(ofCalls);
 }
 
