@@ -1,6 +1,7 @@
 import type { Clock } from '@iop/domain';
 import type { Log, Metrics } from '@iop/shell';
 import type { EdgeDoor } from '../core/door.ts';
+import { anthropicDoor } from './anthropic/anthropic-door.ts';
 import type { HttpConfig } from './http/http-config.ts';
 import { createHttpServer, type HttpServer } from './http/http-server.ts';
 import { openaiDoor } from './openai/openai-door.ts';
@@ -15,5 +16,5 @@ export interface HttpDoorDeps {
 
 /** The HTTP port with all the doors that share it. */
 export function createHttpDoor(deps: HttpDoorDeps): HttpServer {
-  return createHttpServer({ ...deps, doors: [openaiDoor(deps.edge)] });
+  return createHttpServer({ ...deps, doors: [openaiDoor(deps.edge), anthropicDoor(deps.edge)] });
 }

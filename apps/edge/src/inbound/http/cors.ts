@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 
-/** What the OpenAI SDKs send from a browser. */
+/** What the OpenAI and Anthropic SDKs send from a browser. */
 const requestHeaders = [
   'authorization',
   'api-key',
@@ -11,6 +11,9 @@ const requestHeaders = [
   'x-requested-with',
   'x-request-id',
   'openai-beta',
+  'anthropic-version',
+  'anthropic-beta',
+  'anthropic-dangerous-direct-browser-access',
   'openai-organization',
   'openai-project',
   'idempotency-key',
@@ -18,6 +21,7 @@ const requestHeaders = [
   'x-stainless-arch',
   'x-stainless-async',
   'x-stainless-custom-poll-interval',
+  'x-stainless-helper',
   'x-stainless-helper-method',
   'x-stainless-lang',
   'x-stainless-os',
@@ -31,10 +35,13 @@ const requestHeaders = [
 
 const exposedHeaders = [
   'x-request-id',
+  'request-id',
   'x-iop-run',
   'x-iop-node',
   'x-iop-adapter',
   'x-iop-route',
+  'x-iop-unsupported-tools',
+  'x-iop-estimated',
   'retry-after',
   'retry-after-ms',
   'x-should-retry',

@@ -4,6 +4,7 @@ import { TLSSocket } from 'node:tls';
 import type { Clock } from '@iop/domain';
 import type { Log, LogFields } from '@iop/shell';
 import type { RunPlace } from '../../core/door.ts';
+import type { AnswerStyle } from './answer-style.ts';
 import { canFrame, frameChunk, joinPieces } from './chunk-framing.ts';
 import type { Client, ClientOf } from './client.ts';
 import type { ConnectionWatch, Watched } from './connection-watch.ts';
@@ -11,7 +12,7 @@ import type { Cors } from './cors.ts';
 import type { HttpTimes } from './http-config.ts';
 import type { RouteMeter } from './http-meter.ts';
 import { pushPlace } from './place-headers.ts';
-import { encodeError, type Refusal, refusalHeaders } from './refusal.ts';
+import { type Refusal, refusalHeaders } from './refusal.ts';
 import { discardBody, isBodyLeft } from './request-body.ts';
 
 /** What all exchanges of one port share. */
@@ -31,6 +32,7 @@ export interface ExchangeInit {
   requestId: string;
   req: IncomingMessage;
   res: ServerResponse;
+  style: AnswerStyle;
 }
 
 /** More than this may not fit the kernel's buffer, so its leaving has to be watched. */
@@ -57,6 +59,7 @@ export class Exchange implements Watched {
   onGone: () => void = nothing;
   readonly #host: ExchangeHost;
   readonly #meter: RouteMeter;
+  readonly #style: AnswerStyle;
   readonly #startedMs: number;
   #over = false;
   #hasWritten = false;
@@ -66,6 +69,7 @@ export class Exchange implements Watched {
     this.req = init.req;
     this.res = init.res;
     this.#meter = init.meter;
+    this.#style = init.style;
     this.requestId = init.requestId;
     this.#startedMs = host.clock.now();
     host.watch.add(init.req.socket, this);
@@ -86,6 +90,8 @@ export class Exchange implements Watched {
   /** Fixes status and head; they leave with the first bytes of the body. */
   writeHead(status: number, fields: readonly string[]): void {
     const head = ['x-request-id', this.requestId, ...fields];
+    const { requestIdHeader } = this.#style;
+    if (requestIdHeader !== undefined) head.push(requestIdHeader, this.requestId);
     if (this.runId !== undefined) head.push('x-iop-run', this.runId);
     if (this.isRepeat) head.push('idempotent-replayed', 'true');
     if (this.place !== undefined) pushPlace(head, this.place);
@@ -130,7 +136,7 @@ export class Exchange implements Watched {
 
   refuse(refusal: Refusal): void {
     if (this.#over) return;
-    const body = encodeError(refusal);
+    const body = this.#style.encodeError(refusal, this.requestId);
     const fields = ['content-type', 'application/json', ...refusalHeaders(refusal)];
     if (refusal.close !== true && !isBodyLeft(this.req)) {
       this.answer(refusal.status, fields, body);

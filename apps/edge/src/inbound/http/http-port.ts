@@ -2,6 +2,7 @@ import type { IncomingMessage } from 'node:http';
 import type { Clock } from '@iop/domain';
 import type { Log } from '@iop/shell';
 import type { FastifyInstance } from 'fastify';
+import { type AnswerStyle, openaiStyle } from './answer-style.ts';
 import type { CheckCaller } from './caller.ts';
 import { Exchange, type ExchangeHost } from './exchange.ts';
 import type { HttpTimes } from './http-config.ts';
@@ -22,9 +23,10 @@ export interface HttpPort {
   readonly checkCaller: CheckCaller;
   /**
    * `take` gets a request as soon as its head is here, the body unread, so that who calls is checked
-   * first. `rest` is what a `*` at the end of `url` stands for, decoded.
+   * first. `rest` is what a `*` at the end of `url` stands for, decoded. Everything that is refused under this URL is
+   * refused in `style`, wrong methods too; default: OpenAI's.
    */
-  route(method: 'GET' | 'POST', url: string, take: Take): void;
+  route(method: 'GET' | 'POST', url: string, take: Take, style?: AnswerStyle): void;
   /** Like `route`, for paths that may mean something or nothing: no method of theirs is known to be right. */
   routeRest(method: 'POST', url: string, take: Take): void;
   /** What a path without a route gets. */
@@ -61,15 +63,16 @@ export function createHttpPort(init: PortInit): HttpPort {
     checkCaller,
     guard,
     answerUnmatched,
-    route(method, url, take) {
-      table.add(method, basePath + url);
-      hang(method, url, take);
+    route(method, url, take, style = openaiStyle) {
+      table.add({ method, url: basePath + url, style });
+      hang({ method, url, take, style });
     },
     routeRest(method, url, take) {
-      hang(method, url, (exchange, rest) => {
+      const takeRest: Take = (exchange, rest) => {
         if (table.allowed(pathOf(exchange.req)) === undefined) take(exchange, rest);
         else answerUnmatched(exchange);
-      });
+      };
+      hang({ method, url, take: takeRest, style: openaiStyle });
     },
   };
 }
@@ -87,9 +90,16 @@ function createGuard(log: Log): HttpPort['guard'] {
   };
 }
 
+interface Hung {
+  method: 'GET' | 'POST';
+  url: string;
+  take: Take;
+  style: AnswerStyle;
+}
+
 /** Hangs a route on the framework. */
 function createHanger({ server, host, meterOf, requestId, basePath }: PortInit, guard: HttpPort['guard']) {
-  return (method: 'GET' | 'POST', url: string, take: Take): void => {
+  return ({ method, url, take, style }: Hung): void => {
     const meter = meterOf(url);
     server.route({
       method,
@@ -98,7 +108,7 @@ function createHanger({ server, host, meterOf, requestId, basePath }: PortInit, 
       // parsing, serialising and error pages are not what a relay needs.
       onRequest({ raw: req, params }, reply) {
         reply.hijack();
-        const exchange = new Exchange(host, { meter, requestId: requestId(req), req, res: reply.raw });
+        const exchange = new Exchange(host, { meter, requestId: requestId(req), req, res: reply.raw, style });
         guard(exchange, () => take(exchange, (params as { '*'?: string })['*'] ?? ''));
       },
       handler: taken,

@@ -19,7 +19,7 @@ import { closeGently, listen } from './listening.ts';
 import { probeRoutes } from './probes.ts';
 import { createRequestIds } from './request-id.ts';
 import { createRouteTable } from './route-table.ts';
-import { createUnmatched } from './unmatched.ts';
+import { createUnmatched, pathOf } from './unmatched.ts';
 
 export interface HttpServerDeps {
   edge: Pick<EdgeDoor, 'checkKey' | 'readiness'>;
@@ -61,9 +61,9 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   const unmatchedMeter = meterOf('none');
   function takeUnmatched({ raw: req }: FastifyRequest, reply: FastifyReply): void {
     reply.hijack();
-    answerUnmatched(
-      new Exchange(host, { meter: unmatchedMeter, requestId: requestId(req), req, res: reply.raw }),
-    );
+    const style = table.styleOf(pathOf(req));
+    const init = { meter: unmatchedMeter, requestId: requestId(req), req, res: reply.raw, style };
+    answerUnmatched(new Exchange(host, init));
   }
   server.all('/*', { onRequest: (request, reply) => takeUnmatched(request, reply) }, () => {});
   answerExpectations(server.server, bodyLimitBytes);

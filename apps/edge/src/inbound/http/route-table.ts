@@ -1,21 +1,32 @@
+import { type AnswerStyle, openaiStyle } from './answer-style.ts';
+
 /** Which methods a path has: the difference between 404 and 405. */
 export interface RouteTable {
-  /** @param url a path; `*` at its end stands for one or more characters */
-  add(method: 'GET' | 'POST', url: string): void;
+  add(route: TableRow): void;
   /** Methods of the path, as in an Allow header; undefined: there is no such path. */
   allowed(path: string): string | undefined;
+  /** In which style a request for the path is refused. */
+  styleOf(path: string): AnswerStyle;
+}
+
+export interface TableRow {
+  method: 'GET' | 'POST';
+  /** A path; `*` at its end stands for one or more characters. */
+  url: string;
+  style: AnswerStyle;
 }
 
 export function createRouteTable(): RouteTable {
-  const routes: { method: string; url: string }[] = [];
+  const routes: TableRow[] = [];
   return {
-    add: (method, url) => routes.push({ method, url }),
+    add: (route) => routes.push(route),
     allowed(path) {
-      const methods = routes.filter(({ url }) => covers(url, path)).map(({ method }) => method);
+      const methods = routes.filter(({ url }) => covers(url, path)).map(({ method }) => method as string);
       if (methods.length === 0) return undefined;
       if (methods.includes('GET')) methods.push('HEAD');
       return [...methods, 'OPTIONS'].join(', ');
     },
+    styleOf: (path) => routes.find(({ url }) => covers(url, path))?.style ?? openaiStyle,
   };
 }
 
