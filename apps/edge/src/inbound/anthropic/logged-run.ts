@@ -42,7 +42,7 @@ export class LoggedRun implements LogReader {
       if (!isOwnEvent(event)) content.push(event);
       else if (event.kind === 'attempt') this.#reader.dispatched(event);
     }
-    this.#reader.events(content, sizeBytes);
+    this.#reader.events(content, sizeBytes, firstPos);
     const last = events.at(-1);
     if (last?.kind === 'end') this.#reader.end(last.end, firstPos + events.length - 1);
   }

@@ -30,7 +30,7 @@ export class CursorReader implements LogReader {
     for (const event of events) if (!isOwnEvent(event)) said.push(event);
     const hasOwn = said.length < events.length;
     if (hasOwn) this.#tellPlaces(events);
-    if (said.length > 0) this.#reader.events(said, sizeBytes);
+    if (said.length > 0) this.#reader.events(said, sizeBytes, firstPos);
     else this.#cursor?.consumed(sizeBytes);
     const last = events.at(-1);
     if (last?.kind === 'end') this.#end(last, firstPos + events.length - 1);
