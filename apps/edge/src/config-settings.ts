@@ -132,7 +132,7 @@ function toLimits(limits: EdgeConfig['limits']): Limits {
   };
 }
 
-function toHistory(history: EdgeConfig['history']): HistorySettings {
+export function toHistory(history: EdgeConfig['history']): HistorySettings {
   return {
     content: history.content,
     store: history.store,

@@ -5,6 +5,7 @@ import type { EdgeConfig } from '../config.ts';
 import { fixedPart, toSettings } from '../config-settings.ts';
 import type { Edge } from '../core/edge.ts';
 import type { EdgeSettings } from '../core/settings.ts';
+import type { SqliteStore } from '../outbound/store-sqlite/store.ts';
 import { numberSettings } from './number-settings.ts';
 
 export interface ConfigWatchDeps {
@@ -13,7 +14,7 @@ export interface ConfigWatchDeps {
   config: EdgeConfig;
   /** Reads the file anew; throws what is wrong with it. */
   load(): EdgeConfig;
-  revisionOf(hash: string): Promise<number>;
+  store: Pick<SqliteStore, 'revisionOf' | 'changeRetention'>;
   edge: Pick<Edge, 'configure'>;
   log: Log;
   intervalMs?: number;
@@ -28,8 +29,9 @@ export function watchConfig(deps: ConfigWatchDeps): () => void {
   async function reload(): Promise<void> {
     try {
       const config = deps.load();
-      const settings: EdgeSettings = await numberSettings(toSettings(config), deps.revisionOf);
+      const settings: EdgeSettings = await numberSettings(toSettings(config), deps.store.revisionOf);
       deps.edge.configure(settings);
+      deps.store.changeRetention(settings.history);
       log.info({ file, revision: settings.revision }, 'edge.yaml has changed and is in force');
       if (fixedPart(config) !== fixed) {
         log.warn({ file }, 'name, state_dir, wire, http and log take effect at the next start');

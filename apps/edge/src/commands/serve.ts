@@ -17,7 +17,7 @@ import {
 import { letHeapGrow, releaseMemory } from '@iop/shell/memory';
 import type { CommandContext, LoadedCommand } from '@iop/shell/program';
 import { type EdgeConfig, edgeConfig } from '../config.ts';
-import { toHttpConfig, toSettings } from '../config-settings.ts';
+import { toHistory, toHttpConfig, toSettings } from '../config-settings.ts';
 import { createEdge } from '../core/edge.ts';
 import { createReadiness } from '../core/readiness.ts';
 import { readCertificate } from '../inbound/http/certificate.ts';
@@ -68,6 +68,7 @@ export async function serve({ config, file, load }: ServeInput, signal: AbortSig
   const store = await openSqliteStore({
     file: files.store,
     clock,
+    ...toHistory(config.history),
     onProblem(problem) {
       health.set('store', problem);
       if (problem !== undefined)
@@ -78,6 +79,7 @@ export async function serve({ config, file, load }: ServeInput, signal: AbortSig
   health.set('store', undefined);
   if (store.interrupted > 0)
     log.warn({ runs: store.interrupted }, 'runs of the last process are edge.restarted');
+  if (store.restored.length > 0) log.info({ runs: store.restored.length }, 'detached runs are taken up');
 
   const edge = createEdge({
     clock,
@@ -123,7 +125,7 @@ export async function serve({ config, file, load }: ServeInput, signal: AbortSig
   stack.defer(() => wire.close());
   health.set('wire', undefined);
   const httpAddress = await http.listen();
-  stack.defer(watchConfig({ file, config, load, revisionOf: store.revisionOf, edge, log }));
+  stack.defer(watchConfig({ file, config, load, store, edge, log }));
   const pin = nodeCrypto.pinOf(identity.publicKey);
   log.info({ edge: config.name, wire: wire.address, http: httpAddress, stateDir, pin }, 'iop-edge serves');
 
