@@ -63,10 +63,20 @@ const commands: Record<string, CommandSpec> = {
       },
       target: { flag: '-t, --target <name>', summary: 'what it executes: a model', required: true },
       node: { flag: '-n, --node <name>', summary: 'only on this Node' },
+      detach: {
+        flag: '-d, --detach',
+        summary: 'prints the id of the run and leaves: it goes on whoever looks (iop watch)',
+      },
+      idempotencyKey: {
+        flag: '--idempotency-key <key>',
+        summary: 'for 24 h the same key and prompt mean the same run',
+      },
       json: { flag: '--json', summary: 'for programs: one JSON line an event, then the end' },
       ...connection,
     },
-    help: 'A prompt of - is read from stdin.\n\nExamples:\n  iop run -a mock -t echo "Hello"\n  git diff | iop run -a vllm -t qwen -',
+    help:
+      'A prompt of - is read from stdin.\n\nExamples:\n  iop run -a mock -t echo "Hello"\n  git diff | iop run -a vllm -t qwen -\n' +
+      '  iop watch $(iop run --detach -a vllm -t qwen "Write a long story")',
     load: () => import('./commands/run.ts'),
   },
   runs: {
@@ -80,8 +90,26 @@ const commands: Record<string, CommandSpec> = {
     },
     load: () => import('./commands/runs.ts'),
   },
+  watch: {
+    summary: 'Shows a run from its first event to its end; Ctrl-C leaves the run alone.',
+    args: ['<run>'],
+    options: {
+      after: { flag: '--after <pos>', summary: 'only what comes after this event', default: '0' },
+      json: { flag: '--json', summary: 'for programs: one JSON line an event, then the end' },
+      ...connection,
+    },
+    help: 'When the link is lost it is made anew, and the watch goes on where it was. Ends as `iop run` does: 0 if the run completed.',
+    load: () => import('./commands/watch.ts'),
+  },
+  why: {
+    summary:
+      'Tells why a run went where it went: its attempts, every candidate and what dropped it, its waits.',
+    args: ['<run>'],
+    options: { json, ...connection },
+    load: () => import('./commands/why.ts'),
+  },
   cancel: {
-    summary: 'Cancels a run.',
+    summary: 'Cancels a run, attached or detached.',
     args: ['<run>'],
     options: { json, ...connection },
     load: () => import('./commands/cancel.ts'),
@@ -111,6 +139,10 @@ const commands: Record<string, CommandSpec> = {
       rate: { flag: '--rate <n/unit>', summary: 'runs a second, minute, hour or day: 60/m; none: no limit' },
       burst: { flag: '--burst <n>', summary: 'how many of them may come at once (default: all of the rate)' },
       expires: { flag: '--expires <when>', summary: 'in 12h, 30d, 2w, on 2027-01-31, or never' },
+      role: {
+        flag: '--role <role>',
+        summary: 'caller: /v1; operator: the management API too, but for changing keys; admin: all of it',
+      },
       name: { flag: '--name <name>', summary: 'with set: another name' },
       json,
       ...connection,

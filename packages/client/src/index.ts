@@ -1,9 +1,12 @@
 export { type ChatPiece, ChatReader } from './chat-reader.ts';
 export { connectOperator, type OperatorAddress, type OperatorOptions } from './connect-operator.ts';
-export { toEventJson } from './event-json.ts';
-export { type KeyPolicy, type KeyView, noLimits } from './key-view.ts';
+export { stateOf, toEventJson } from './event-json.ts';
+export { type FollowOptions, followRun } from './follow-run.ts';
+export { type KeyPolicy, type KeyRole, type KeyView, keyRoles, noLimits } from './key-view.ts';
 export type { OperatorClient, RunFilter } from './operator-client.ts';
-export type { RunOrder, RunUpdate, StartedRun } from './started-run.ts';
+export type { RunPage } from './run-requests.ts';
+export type { RunOrder, RunUpdate, StartedRun, WatchedRun } from './started-run.ts';
 export type { AliasView, FactView, LoadView, PlaceView, TargetView } from './target-view.ts';
 export { type UsageFilter, type UsageView, usageGroups } from './usage-view.ts';
 export type { AdapterView, NodeView, RunView } from './views.ts';
+export type { AttemptView, CandidateView, WhyView } from './why-view.ts';

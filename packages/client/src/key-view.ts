@@ -1,4 +1,10 @@
-import { create, type KeyInfo, KeyPolicySchema, type KeyPolicy as WirePolicy } from '@iop/wire';
+import {
+  create,
+  type KeyInfo,
+  KeyPolicySchema,
+  type KeyPolicy as WirePolicy,
+  KeyRole as WireRole,
+} from '@iop/wire';
 import { fromTime } from './views.ts';
 
 export interface KeyView {
@@ -23,9 +29,20 @@ export interface KeyPolicy {
   rate: { runs: number; perMs: number; burst: number } | undefined;
   /** Milliseconds since 1970; undefined: never. */
   expiresAtMs: number | undefined;
+  role: KeyRole;
 }
 
-export const noLimits: KeyPolicy = { targets: [], concurrency: 0, rate: undefined, expiresAtMs: undefined };
+/** caller: the doors under /v1; operator: the management API too, but for changing keys; admin: all of it. */
+export const keyRoles = ['caller', 'operator', 'admin'] as const;
+export type KeyRole = (typeof keyRoles)[number];
+
+export const noLimits: KeyPolicy = {
+  targets: [],
+  concurrency: 0,
+  rate: undefined,
+  expiresAtMs: undefined,
+  role: 'caller',
+};
 
 export function toKeyView(info: KeyInfo): KeyView {
   const { id, name, revoked, expired, running, policy } = info;
@@ -37,10 +54,17 @@ function fromPolicy(policy: WirePolicy | undefined): KeyPolicy {
   if (policy === undefined) return noLimits;
   const { targets, concurrency, rateRuns: runs, ratePerMs: perMs, burst, expiresAt } = policy;
   const rate = runs === 0 ? undefined : { runs, perMs, burst };
-  return { targets: [...targets], concurrency, rate, expiresAtMs: fromTime(expiresAt) };
+  const role = roles.find(([, wire]) => wire === policy.role)?.[0] ?? 'caller';
+  return { targets: [...targets], concurrency, rate, expiresAtMs: fromTime(expiresAt), role };
 }
 
-export function toPolicy({ targets, concurrency, rate, expiresAtMs }: KeyPolicy): WirePolicy {
+const roles: readonly (readonly [KeyRole, WireRole])[] = [
+  ['caller', WireRole.CALLER],
+  ['operator', WireRole.OPERATOR],
+  ['admin', WireRole.ADMIN],
+];
+
+export function toPolicy({ targets, concurrency, rate, expiresAtMs, role }: KeyPolicy): WirePolicy {
   return create(KeyPolicySchema, {
     targets: [...targets],
     concurrency,
@@ -48,5 +72,6 @@ export function toPolicy({ targets, concurrency, rate, expiresAtMs }: KeyPolicy)
     ratePerMs: rate?.perMs ?? 0,
     burst: rate?.burst ?? 0,
     expiresAt: expiresAtMs === undefined ? '' : String(expiresAtMs),
+    role: roles.find(([known]) => known === role)?.[1] ?? WireRole.CALLER,
   });
 }

@@ -169,9 +169,9 @@ test('a run is followed in order to its end', async () => {
   const updates = await readAll(run.updates);
   assert.deepEqual(
     updates.map((update) =>
-      update.kind === 'event' ? update.pos : update.kind === 'state' ? update.state : update.end,
+      update.kind === 'event' ? update.pos : update.kind === 'state' ? update.state : update,
     ),
-    ['queued', 'running', 1, 2, 3, { kind: 'completed', finish: 'stop' }],
+    ['queued', 'running', 1, 2, 3, { kind: 'end', pos: 4, end: { kind: 'completed', finish: 'stop' } }],
   );
 });
 

@@ -1,18 +1,14 @@
 import type { RunState } from '@iop/domain';
 import {
-  CancelRunRequestSchema,
   create,
-  fromWireRunState,
   ListNodesRequestSchema,
   ListRunsRequestSchema,
   ListTargetsRequestSchema,
-  RunClass,
-  StartRunRequestSchema,
   toWireRunState,
 } from '@iop/wire';
 import { createKeyRequests, type KeyRequests } from './key-requests.ts';
 import type { OperatorRequests } from './requests.ts';
-import { type RunOrder, type StartedRun, UpdateQueue } from './started-run.ts';
+import { createRunRequests, type RunRequests } from './run-requests.ts';
 import { type TargetView, toTargetView } from './target-view.ts';
 import { toUsageRequest, toUsageView, type UsageFilter, type UsageView } from './usage-view.ts';
 import { type NodeView, type RunView, toNodeView, toRunView } from './views.ts';
@@ -29,7 +25,7 @@ export interface RunFilter {
  * What an operator can ask of an Edge. Everything throws `IopError`: what the Edge refused with, or
  * `unavailable` when the link is lost.
  */
-export interface OperatorClient extends KeyRequests {
+export interface OperatorClient extends KeyRequests, RunRequests {
   /** Of the Edge, for people. */
   readonly edge: string;
   listNodes(): Promise<NodeView[]>;
@@ -38,10 +34,7 @@ export interface OperatorClient extends KeyRequests {
   findRun(runId: string): Promise<RunView>;
   /** Most tokens first. */
   usage(filter?: UsageFilter): Promise<UsageView[]>;
-  /** Gives its state when the cancel was taken; `stopping` until the work has stopped. */
-  cancelRun(runId: string): Promise<RunState>;
-  startRun(order: RunOrder): Promise<StartedRun>;
-  /** Says Goodbye; runs that were started here and still go on are cancelled by the Edge. */
+  /** Says Goodbye; attached runs that were started here and still go on are cancelled by the Edge. */
   close(): void;
   [Symbol.dispose](): void;
 }
@@ -52,8 +45,7 @@ export function createOperatorClient(requests: OperatorRequests, edge: string): 
     edge,
     ...createLists(requests),
     ...createKeyRequests(requests),
-    cancelRun: (runId) => cancelRun(requests, runId),
-    startRun: (order) => startRun(requests, order),
+    ...createRunRequests(requests),
     close,
     [Symbol.dispose]: close,
   };
@@ -86,40 +78,4 @@ function createLists(
       return (await requests.ask(request, 'usage')).rows.map(toUsageView);
     },
   };
-}
-
-async function cancelRun(requests: OperatorRequests, runId: string): Promise<RunState> {
-  const value = create(CancelRunRequestSchema, { runId });
-  return fromWireRunState((await requests.ask({ case: 'cancelRun', value }, 'cancelRun')).state);
-}
-
-async function startRun(requests: OperatorRequests, order: RunOrder): Promise<StartedRun> {
-  const updates = new UpdateQueue();
-  const { answer, stop } = await requests.watch(
-    { case: 'startRun', value: toStartRequest(order) },
-    'startRun',
-    { onUpdate: (update) => updates.receive(update), onStopped: (reason) => updates.close(reason) },
-  );
-  return {
-    runId: answer.runId,
-    updates,
-    async cancel() {
-      await cancelRun(requests, answer.runId);
-    },
-    leave: stop,
-  };
-}
-
-function toStartRequest(order: RunOrder) {
-  return create(StartRunRequestSchema, {
-    adapter: order.adapter,
-    target: order.target,
-    node: order.node ?? '',
-    dialect: order.dialect,
-    body: order.body,
-    stream: order.stream,
-    includeUsage: order.includeUsage ?? false,
-    runClass: RunClass.ATTACHED,
-    deadlineMs: order.deadlineMs ?? 0,
-  });
 }

@@ -3,6 +3,7 @@ import type { Link, LinkHandlers, LinkMessage, LinkOutcome } from '@iop/link';
 import {
   create,
   failureToError,
+  OperatorBodySchema,
   type OperatorRequest,
   OperatorRequestSchema,
   type OperatorResponse,
@@ -16,6 +17,8 @@ export type AnswerOf<C extends AnswerCase['case']> = Extract<AnswerCase, { case:
 
 /** Where the updates of a watch go. */
 export interface WatchHandlers {
+  /** What follows the request: of the body of a start. */
+  parts?: readonly Uint8Array[];
   onUpdate(update: OperatorUpdate['update']): void;
   /** The Edge has said all, or (with a reason) can say no more. Exactly once. */
   onStopped(reason: IopError | undefined): void;
@@ -24,6 +27,13 @@ export interface WatchHandlers {
 interface Pending {
   resolve(response: OperatorResponse['response']): void;
   reject(reason: IopError): void;
+}
+
+interface Sending {
+  id: number;
+  request: RequestCase;
+  wanted: AnswerCase['case'];
+  parts: readonly Uint8Array[];
 }
 
 const answerWithinMs = 30_000;
@@ -51,12 +61,16 @@ export class OperatorRequests {
   }
 
   /**
-   * Asks and gives the answer of the wanted kind.
+   * Asks and gives the answer of the wanted kind. `parts` are what follows the request: of the body of a start.
    * @throws IopError the failure that the Edge answered; `unavailable` when the link is lost;
    *   `timeout` when no answer came within 30 s
    */
-  async ask<C extends AnswerCase['case']>(request: RequestCase, wanted: C): Promise<AnswerOf<C>> {
-    return (await this.#send(this.#nextId(), request, wanted)) as AnswerOf<C>;
+  async ask<C extends AnswerCase['case']>(
+    request: RequestCase,
+    wanted: C,
+    parts: readonly Uint8Array[] = [],
+  ): Promise<AnswerOf<C>> {
+    return (await this.#send({ id: this.#nextId(), request, wanted, parts })) as AnswerOf<C>;
   }
 
   /** Asks for a watch; updates may come in the same tick as the answer. */
@@ -68,7 +82,8 @@ export class OperatorRequests {
     const id = this.#nextId();
     this.#watches.set(id, handlers);
     try {
-      const answer = (await this.#send(id, request, wanted)) as AnswerOf<C>;
+      const { parts = [] } = handlers;
+      const answer = (await this.#send({ id, request, wanted, parts })) as AnswerOf<C>;
       return { answer, stop: () => this.#stop(id) };
     } catch (reason) {
       this.#watches.delete(id);
@@ -85,7 +100,7 @@ export class OperatorRequests {
     return this.#lastId;
   }
 
-  #send(id: number, request: RequestCase, wanted: AnswerCase['case']): Promise<AnswerCase['value']> {
+  #send({ id, request, wanted, parts }: Sending): Promise<AnswerCase['value']> {
     const link = this.#link;
     if (this.#lost !== undefined || link === undefined) return Promise.reject(this.#lost ?? notOpen());
     return new Promise((resolve, reject) => {
@@ -102,6 +117,8 @@ export class OperatorRequests {
         resolve: (response) => settle(() => resolveAs(response, wanted, { resolve, reject })),
       });
       link.send({ case: 'operatorRequest', value: create(OperatorRequestSchema, { id, request }) });
+      for (const data of parts)
+        link.send({ case: 'operatorBody', value: create(OperatorBodySchema, { id, data }) });
     });
   }
 
@@ -110,7 +127,10 @@ export class OperatorRequests {
       this.#pending.get(message.value.id)?.resolve(message.value.response);
     if (message.case === 'operatorUpdate')
       this.#watches.get(message.value.id)?.onUpdate(message.value.update);
-    if (message.case === 'operatorStop') this.#end(message.value.id, undefined);
+    if (message.case === 'operatorStop') {
+      const { id, failure } = message.value;
+      this.#end(id, failure && failureToError(failure));
+    }
   }
 
   #stop(id: number): void {

@@ -1,5 +1,5 @@
 import type { RunEnd, RunState } from '@iop/domain';
-import { fromEndEvent, fromWireRunState, type NodeInfo, type RunInfo } from '@iop/wire';
+import { fromEndEvent, fromWireRunState, type NodeInfo, RunClass, type RunInfo } from '@iop/wire';
 import { type LoadView, toLoadView } from './target-view.ts';
 
 /** A Node as its Edge sees it. */
@@ -50,6 +50,15 @@ export interface RunView {
   endedAtMs: number | undefined;
   /** Undefined: it goes on. */
   end: RunEnd | undefined;
+  runClass: 'attached' | 'detached';
+  /** Content and request are kept for a retention of their own. */
+  stored: boolean;
+  /** pos of the newest event in its log. */
+  lastPos: number;
+  /** Who asked it to stop while it has not; empty: nobody. */
+  stopCause: string;
+  /** What a Node said of it after it had ended; empty: nothing. */
+  stale: string;
 }
 
 export function toNodeView(info: NodeInfo): NodeView {
@@ -93,6 +102,11 @@ export function toRunView(info: RunInfo): RunView {
     startedAtMs: fromTime(info.startedAt),
     endedAtMs: fromTime(info.endedAt),
     end: info.end === undefined ? undefined : fromEndEvent(info.end),
+    runClass: info.runClass === RunClass.DETACHED ? 'detached' : 'attached',
+    stored: info.stored,
+    lastPos: info.lastPos,
+    stopCause: info.stopCause,
+    stale: info.stale,
   };
 }
 

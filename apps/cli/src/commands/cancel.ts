@@ -1,17 +1,11 @@
-import { IopError, isRunEndState, isRunId, type RunState } from '@iop/domain';
+import { isRunEndState, type RunState } from '@iop/domain';
 import type { CommandContext } from '@iop/shell/program';
 import { withOperator } from '../connection/with-operator.ts';
 import { printJson } from '../output/print-json.ts';
+import { runIdOf } from './run-id.ts';
 
 export async function run(context: CommandContext): Promise<void> {
-  const runId = context.args[0] ?? '';
-  if (!isRunId(runId)) {
-    throw new IopError({
-      kind: 'invalid',
-      code: 'usage',
-      message: `${runId} is no run id; \`iop runs\` lists them`,
-    });
-  }
+  const runId = runIdOf(context.args[0]);
   const state = await withOperator(context, (client) => client.cancelRun(runId));
   if (context.options.json === true) return printJson(context.stdout, { runId, state });
   context.stdout.write(`${runId} ${cancelWords(state)}\n`);

@@ -11,15 +11,24 @@ const full = {
   concurrency: 4,
   rate: { runs: 60, perMs: 60_000, burst: 10 },
   expiresAtMs: 10 * hour,
+  role: 'admin' as const,
 };
 
 test('every limit is read from its flag', () => {
-  const options = { targets: 'qwen, gpu/*', concurrency: '4', rate: '60/m', burst: '5', expires: '2h' };
+  const options = {
+    targets: 'qwen, gpu/*',
+    concurrency: '4',
+    rate: '60/m',
+    burst: '5',
+    expires: '2h',
+    role: 'operator',
+  };
   assert.deepEqual(changePolicy(noLimits, options, hour), {
     targets: ['qwen', 'gpu/*'],
     concurrency: 4,
     rate: { runs: 60, perMs: 60_000, burst: 5 },
     expiresAtMs: 3 * hour,
+    role: 'operator',
   });
   assert.deepEqual(changePolicy(noLimits, { rate: '2/s' }, 0).rate, { runs: 2, perMs: 1000, burst: 2 });
 });
@@ -28,7 +37,7 @@ test('what is not named stays, and each limit has a word that lifts it', () => {
   assert.deepEqual(changePolicy(full, {}, 0), full);
   assert.deepEqual(changePolicy(full, { burst: '3' }, 0).rate, { ...full.rate, burst: 3 });
   assert.deepEqual(changePolicy(full, { rate: '5/m' }, 0).rate, { runs: 5, perMs: 60_000, burst: 5 });
-  const lift = { targets: 'all', concurrency: 'none', rate: 'none', expires: 'never' };
+  const lift = { targets: 'all', concurrency: 'none', rate: 'none', expires: 'never', role: 'caller' };
   assert.deepEqual(changePolicy(full, lift, 0), noLimits);
   assert.deepEqual([namesLimit({}), namesLimit({ json: true }), namesLimit(lift)], [false, false, true]);
 });
@@ -40,6 +49,7 @@ test('what cannot be read is refused with the flag and an example', () => {
     [{ rate: '0/m' }, /--rate/],
     [{ burst: '3' }, /--burst goes with a rate/],
     [{ expires: 'soon' }, /--expires takes a length of time such as 12h, 30d or 2w, not soon/],
+    [{ role: 'boss' }, /--role takes caller, operator, admin, not boss/],
     [{ expires: '2027-13-45' }, /--expires takes a date such as 2027-01-31/],
   ];
   for (const [options, message] of wrong) {
@@ -67,10 +77,10 @@ test('a table of keys shows what limits them', () => {
   assert.equal(
     formatKeys(keys, 2 * hour),
     [
-      'ID        NAME    STATE    CREATED  TARGETS  CONCURRENCY  RATE           EXPIRES  RUNNING',
-      'aaaaaaaa  laptop  valid    2 h ago  qwen     4            60/m burst 10  in 8 h   2',
-      'bbbbbbbb  laptop  expired  2 h ago  -        -            -              1 h ago  2',
-      'cccccccc  laptop  revoked  2 h ago  -        -            -              never    2',
+      'ID        NAME    STATE    ROLE    CREATED  TARGETS  CONCURRENCY  RATE           EXPIRES  RUNNING',
+      'aaaaaaaa  laptop  valid    admin   2 h ago  qwen     4            60/m burst 10  in 8 h   2',
+      'bbbbbbbb  laptop  expired  caller  2 h ago  -        -            -              1 h ago  2',
+      'cccccccc  laptop  revoked  caller  2 h ago  -        -            -              never    2',
       '',
     ].join('\n'),
   );

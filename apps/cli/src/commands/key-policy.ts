@@ -1,4 +1,4 @@
-import type { KeyPolicy } from '@iop/client';
+import { type KeyPolicy, type KeyRole, keyRoles } from '@iop/client';
 import { IopError } from '@iop/domain';
 import type { CommandContext } from '@iop/shell/program';
 import { formatRate, parseMoment, parseRate } from '../output/durations.ts';
@@ -9,7 +9,7 @@ type Options = CommandContext['options'];
 const mostRuns = 1_000_000;
 
 /** The flags that name a limit, for `iop keys`; each also takes the word that lifts it. */
-const flags = ['targets', 'concurrency', 'rate', 'burst', 'expires'] as const;
+const flags = ['targets', 'concurrency', 'rate', 'burst', 'expires', 'role'] as const;
 
 export function namesLimit(options: Options): boolean {
   return flags.some((flag) => textOption(options[flag]) !== undefined);
@@ -22,7 +22,16 @@ export function changePolicy(policy: KeyPolicy, options: Options, nowMs: number)
     concurrency: concurrencyOf(textOption(options.concurrency), policy),
     rate: rateOf(policy, textOption(options.rate), textOption(options.burst)),
     expiresAtMs: expiryOf(textOption(options.expires), policy, nowMs),
+    role: roleOf(textOption(options.role), policy),
   };
+}
+
+function roleOf(text: string | undefined, { role }: KeyPolicy): KeyRole {
+  if (text === undefined) return role;
+  const known = keyRoles.find((each) => each === text);
+  if (known !== undefined) return known;
+  const message = `--role takes ${keyRoles.join(', ')}, not ${text}`;
+  throw new IopError({ kind: 'invalid', code: 'usage', message });
 }
 
 function targetsOf(text: string | undefined, { targets }: KeyPolicy): readonly string[] {

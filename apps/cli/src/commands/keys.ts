@@ -68,13 +68,14 @@ export function formatKeys(keys: readonly KeyView[], nowMs: number): string {
     key.id,
     orDash(key.name),
     stateOf(key),
+    key.policy.role,
     formatAge(key.createdAtMs, nowMs),
     ...limitCells(key.policy),
     expiryWords(key, nowMs),
     String(key.running),
   ]);
   const limits = ['targets', 'concurrency', 'rate', 'expires'];
-  return formatTable(['id', 'name', 'state', 'created', ...limits, 'running'], rows);
+  return formatTable(['id', 'name', 'state', 'role', 'created', ...limits, 'running'], rows);
 }
 
 function stateOf({ revoked, expired }: KeyView): string {
@@ -89,7 +90,7 @@ function expiryWords({ policy, expired }: KeyView, nowMs: number): string {
 }
 
 const nothingToSet =
-  'keys set needs what to change: --targets, --concurrency, --rate, --burst, --expires or --name';
+  'keys set needs what to change: --targets, --concurrency, --rate, --burst, --expires, --role or --name';
 
 function unknownKey(id: string): IopError {
   const message = `no key ${id} is known to this Edge; \`iop keys\` lists them`;

@@ -1,23 +1,25 @@
 import { text as readAll } from 'node:stream/consumers';
-import {
-  type OperatorClient,
-  type RunOrder,
-  type RunUpdate,
-  type StartedRun,
-  toEventJson,
-} from '@iop/client';
+import type { OperatorClient, RunOrder, StartedRun } from '@iop/client';
 import { IopError, type RunEnd } from '@iop/domain';
 import type { CommandContext } from '@iop/shell/program';
 import { withOperator } from '../connection/with-operator.ts';
-import { AnswerPrinter } from '../output/answer-printer.ts';
 import { textOption } from '../output/options.ts';
 import { printJson } from '../output/print-json.ts';
+import { assertCompleted, printUpdates } from '../output/run-printer.ts';
 
 export async function run(context: CommandContext): Promise<void> {
   const prompt = await readPrompt(context);
   const order = toOrder(prompt, context);
+  if (context.options.detach === true) return await detach(order, context);
   const end = await withOperator(context, (client) => follow(client, order, context));
   assertCompleted(end);
+}
+
+/** Hands the run over and leaves it alone. */
+async function detach(order: RunOrder, context: CommandContext): Promise<void> {
+  const started = await withOperator(context, (client) => client.startDetached(order));
+  if (context.options.json === true) printJson(context.stdout, started);
+  else context.stdout.write(`${started.runId}\n`);
 }
 
 async function readPrompt({ args, stdin }: CommandContext): Promise<string> {
@@ -29,11 +31,13 @@ async function readPrompt({ args, stdin }: CommandContext): Promise<string> {
 function toOrder(prompt: string, { options }: CommandContext): RunOrder {
   const target = textOption(options.target) ?? '';
   const node = textOption(options.node);
+  const idempotencyKey = textOption(options.idempotencyKey);
   const body = { model: target, stream: true, messages: [{ role: 'user', content: prompt }] };
   return {
     adapter: textOption(options.adapter) ?? '',
     target,
     ...(node === undefined ? {} : { node }),
+    ...(idempotencyKey === undefined ? {} : { idempotencyKey }),
     dialect: 'openai.chat',
     body: new TextEncoder().encode(JSON.stringify(body)),
     stream: true,
@@ -42,7 +46,7 @@ function toOrder(prompt: string, { options }: CommandContext): RunOrder {
 
 /** Shows a run until its end; a signal cancels it and the end is still waited for. */
 async function follow(client: OperatorClient, order: RunOrder, context: CommandContext): Promise<RunEnd> {
-  const { signal, stderr, options } = context;
+  const { signal, stdout, stderr, options } = context;
   const started = await client.startRun(order);
   const cancel = (): void => {
     if (options.json !== true) stderr.write('\ncancelling…\n');
@@ -51,7 +55,8 @@ async function follow(client: OperatorClient, order: RunOrder, context: CommandC
   if (signal.aborted) cancel();
   else signal.addEventListener('abort', cancel, { once: true });
   try {
-    return options.json === true ? await printUpdates(started, context) : await printAnswer(started, context);
+    if (options.json === true) printJson(stdout, { kind: 'started', runId: started.runId });
+    return await printUpdates(started.updates, { ...context, signal: neverAborted });
   } finally {
     signal.removeEventListener('abort', cancel);
   }
@@ -62,44 +67,5 @@ function cancelQuietly(started: StartedRun): void {
   started.cancel().catch(() => {});
 }
 
-async function printUpdates(started: StartedRun, { stdout }: CommandContext): Promise<RunEnd> {
-  printJson(stdout, { kind: 'started', runId: started.runId });
-  for await (const update of started.updates) {
-    printJson(stdout, toLine(update));
-    if (update.kind === 'end') return update.end;
-  }
-  throw noEnd();
-}
-
-function toLine(update: RunUpdate): unknown {
-  return update.kind === 'event'
-    ? { kind: 'event', pos: update.pos, event: toEventJson(update.event) }
-    : update;
-}
-
-async function printAnswer(started: StartedRun, { stdout, stderr }: CommandContext): Promise<RunEnd> {
-  const printer = new AnswerPrinter(stdout, stderr);
-  for await (const update of started.updates) {
-    if (update.kind === 'event') printer.event(update.event);
-    if (update.kind === 'state') printer.state(update.state);
-    if (update.kind !== 'end') continue;
-    printer.end(update.end);
-    return update.end;
-  }
-  throw noEnd();
-}
-
-function noEnd(): IopError {
-  return new IopError({
-    kind: 'internal',
-    code: 'run.no-end',
-    message: 'the updates of the run stopped without an end',
-  });
-}
-
-function assertCompleted(end: RunEnd): void {
-  if (end.kind === 'completed') return;
-  if (end.kind === 'failed') throw new IopError(end.failure);
-  const message = `the run was cancelled (${end.by})`;
-  throw new IopError({ kind: 'cancelled', code: 'run.cancelled', message, details: { by: end.by } });
-}
+/** After a signal the end of the run is still waited for. */
+const neverAborted = new AbortController().signal;

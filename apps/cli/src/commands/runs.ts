@@ -8,6 +8,7 @@ import { numberOption, textOption } from '../output/options.ts';
 import { printJson } from '../output/print-json.ts';
 import { formatTable, orDash } from '../output/table.ts';
 import { formatAge, formatLength } from '../output/time.ts';
+import { runIdOf } from './run-id.ts';
 
 export async function run(context: CommandContext): Promise<void> {
   const [runId] = context.args;
@@ -21,7 +22,8 @@ export async function run(context: CommandContext): Promise<void> {
 }
 
 async function showRun(context: CommandContext, runId: string): Promise<void> {
-  const view = await withOperator(context, (client) => client.findRun(runId));
+  const id = runIdOf(runId);
+  const view = await withOperator(context, (client) => client.findRun(id));
   if (context.options.json === true) return printJson(context.stdout, { run: view });
   context.stdout.write(formatRun(view, Date.now()));
 }
@@ -30,7 +32,8 @@ async function showRun(context: CommandContext, runId: string): Promise<void> {
 export function formatRun(view: RunView, nowMs: number): string {
   const lines: readonly (readonly [string, string])[] = [
     ['run', view.runId],
-    ['state', view.state],
+    ['state', view.stopCause === '' ? view.state : `${view.state}, asked to stop by ${view.stopCause}`],
+    ['class', view.stored && view.runClass === 'attached' ? 'attached, stored' : view.runClass],
     ['asked for', orDash(view.model)],
     ['target', `${view.adapter}/${view.target}`],
     ['node', orDash(view.node)],
@@ -41,9 +44,11 @@ export function formatRun(view: RunView, nowMs: number): string {
     ['created', formatAge(view.createdAtMs, nowMs)],
     ['took', tookWords(view, nowMs)],
     ['tokens', usageWords(view)],
+    ['events', String(view.lastPos)],
     ['end', orDash(view.end?.kind === 'completed' ? view.end.finish : endWords(view.end))],
   ];
-  return `${lines.map(([title, value]) => `${title.padEnd(10)}  ${value}`).join('\n')}\n`;
+  const stale = view.stale === '' ? [] : [['too late', view.stale] as const];
+  return `${[...lines, ...stale].map(([title, value]) => `${title.padEnd(10)}  ${value}`).join('\n')}\n`;
 }
 
 function usageWords({ end }: RunView): string {
@@ -63,12 +68,13 @@ export function formatRuns(runs: readonly RunView[], nowMs: number): string {
     view.state,
     `${view.adapter}/${view.target}`,
     orDash(view.node),
+    view.runClass,
     view.door,
     formatAge(view.createdAtMs, nowMs),
     tookWords(view, nowMs),
     endWords(view.end),
   ]);
-  return formatTable(['run', 'state', 'target', 'node', 'door', 'created', 'took', ''], rows);
+  return formatTable(['run', 'state', 'target', 'node', 'class', 'door', 'created', 'took', ''], rows);
 }
 
 function tookWords({ startedAtMs, endedAtMs }: RunView, nowMs: number): string {

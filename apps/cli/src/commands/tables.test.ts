@@ -97,9 +97,18 @@ test('one run is told with why it went where it went', () => {
       finish: 'stop',
       usage: { promptTokens: 1, completionTokens: 2, estimated: true },
     },
+    runClass: 'attached',
+    stored: true,
+    lastPos: 7,
+    stopCause: '',
+    stale: '',
   };
   const words = formatRun(view, 60_000);
   assert.match(words, /^why there {3}alias fast: 2nd choice, only candidate; 1st: no Node up$/m);
+  assert.match(words, /^class {7}attached, stored$/m);
+  assert.match(words, /^events {6}7$/m);
+  assert.doesNotMatch(words, /too late/);
+  assert.match(formatRun({ ...view, stale: 'gpu-1 said: completed' }, 0), /^too late {4}gpu-1 said/m);
   assert.match(words, /^took {8}1\.5 s$/m);
   assert.match(words, /^tokens {6}1 prompt, 2 completion \(estimated\)$/m);
 });

@@ -1,5 +1,5 @@
 import type { Writable } from 'node:stream';
-import { type ChatPiece, ChatReader, type RunUpdate } from '@iop/client';
+import { type ChatPiece, ChatReader, type RunUpdate, stateOf } from '@iop/client';
 import type { RunEnd, RunState } from '@iop/domain';
 
 type RunEvent = Extract<RunUpdate, { kind: 'event' }>['event'];
@@ -24,12 +24,19 @@ export class AnswerPrinter {
 
   event(event: RunEvent): void {
     const { case: kind, value } = event.kind;
+    if (kind === 'state') this.state(stateOf(event) ?? 'unknown');
+    if (kind === 'attemptEnd')
+      this.#note(`attempt ${value.attempt} is over: ${value.failure?.message ?? ''}\n`);
     if (kind === 'raw') this.#pieces(this.#reader.read(value.data));
     if (kind === 'text') this.#text(value.text);
     if (kind === 'reasoning') this.#note(value.text);
     if (kind === 'toolCall') this.#note(value.name === '' ? value.argumentsJson : `\n[calls ${value.name}] `);
     if (kind === 'log') this.#note(new TextDecoder().decode(value.data));
     if (kind === 'progress') this.#note(`${value.message}\n`);
+  }
+
+  gap({ fromPos, toPos }: { fromPos: number; toPos: number }): void {
+    this.#note(`\n(what came from pos ${fromPos} to ${toPos} is not kept)\n`);
   }
 
   end(end: RunEnd): void {
