@@ -226,7 +226,7 @@ test('runs are listed with their end', limit, async () => {
     reply.answer({ case: 'listRuns', value: create(ListRunsResponseSchema, { runs: [run] }) });
   };
   const { out } = await iop('runs', '--limit', '5', '--state', 'cancelled,running');
-  assert.match(out, /cancelled {2}mock\/echo {2}n1 {4}openai .* ago {2}2 s {3}by caller\n/);
+  assert.match(out, /cancelled {2}mock\/echo {2}n1 {4}attached {2}openai .* ago {2}2 s {3}by caller\n/);
   assert.deepEqual(asked, { limit: 5, states: [RunState.CANCELLED, RunState.RUNNING] });
   const wrong = await iop('runs', '--state', 'runing');
   assert.equal(wrong.code, 64);
