@@ -17,7 +17,6 @@ export class CursorSource implements LogReader, RunSource {
   readonly #init: CursorSourceInit;
   #cursor: RunCursor | undefined;
   #showing: Showing | undefined;
-  #owedBytes = 0;
   #isOver = false;
 
   constructor(init: CursorSourceInit) {
@@ -29,15 +28,16 @@ export class CursorSource implements LogReader, RunSource {
   async open(show: (source: RunSource) => Showing): Promise<void> {
     const { called, runId, owns } = this.#init;
     const { edge, keyId, exchange } = called;
-    this.#showing = show(this);
     const outcome = await edge.open({ runId, afterPos: 0, owns, keyId }, this);
-    if (outcome.kind === 'opened') {
+    if (outcome.kind === 'store-unavailable') exchange.refuse(storeAway(outcome.detail));
+    else if (outcome.kind !== 'opened') exchange.refuse(missingResponse());
+    // who has gone meanwhile owned it all the same, so that it ends
+    else if (this.#isOver || exchange.isOver) outcome.cursor.close();
+    else {
       this.#cursor = outcome.cursor;
-      // who has gone meanwhile owned it all the same, so that it ends
-      if (this.#isOver || exchange.isOver) outcome.cursor.close();
-      else if (this.#owedBytes > 0) outcome.cursor.consumed(this.#owedBytes);
-    } else if (outcome.kind === 'store-unavailable') this.broken(outcome.detail);
-    else this.#break(missingResponse());
+      this.#showing = show(this);
+      outcome.cursor.start();
+    }
   }
 
   push(events: readonly LogEvent[], _firstPos: number, sizeBytes: number): void {
@@ -58,8 +58,7 @@ export class CursorSource implements LogReader, RunSource {
   }
 
   consumed(sizeBytes: number): void {
-    if (this.#cursor === undefined) this.#owedBytes += sizeBytes;
-    else if (!this.#isOver) this.#cursor.consumed(sizeBytes);
+    if (!this.#isOver) this.#cursor?.consumed(sizeBytes);
   }
 
   leave(): void {

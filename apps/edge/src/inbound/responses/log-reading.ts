@@ -64,7 +64,6 @@ class LogReading implements LogReader {
   readonly #lastPos: number;
   readonly #resolve: (end: RunEnd | undefined) => void;
   #cursor: RunCursor | undefined;
-  #owedBytes = 0;
   #isOver = false;
 
   constructor(kept: KeptResponse, lastPos: number) {
@@ -81,7 +80,7 @@ class LogReading implements LogReader {
   opened(cursor: RunCursor): void {
     this.#cursor = cursor;
     if (this.#isOver) cursor.close();
-    else cursor.consumed(this.#owedBytes);
+    else cursor.start();
   }
 
   push(events: readonly LogEvent[], firstPos: number, sizeBytes: number): void {
@@ -91,8 +90,7 @@ class LogReading implements LogReader {
     const isEnough = firstPos + events.length > this.#lastPos;
     if (last?.kind === 'end') this.#finish(last.end);
     else if (isEnough) this.stop();
-    else if (this.#cursor === undefined) this.#owedBytes += sizeBytes;
-    else this.#cursor.consumed(sizeBytes);
+    else this.#cursor?.consumed(sizeBytes);
   }
 
   gap(): void {
