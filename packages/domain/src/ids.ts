@@ -23,13 +23,6 @@ export function isRunId(text: string): boolean {
   return runIdPattern.test(text);
 }
 
-/** When a run of this id was created, milliseconds since 1970. */
-export function runIdTimeMs(runId: string): number {
-  let timeMs = 0;
-  for (const character of runId.slice(4, 14)) timeMs = timeMs * 32 + alphabet.indexOf(character);
-  return timeMs;
-}
-
 function encodeTime(timeMs: number): string {
   let text = '';
   let rest = Math.floor(timeMs);
