@@ -5,6 +5,7 @@ import { anthropicDoor } from './anthropic/anthropic-door.ts';
 import type { HttpConfig } from './http/http-config.ts';
 import { createHttpServer, type HttpServer } from './http/http-server.ts';
 import { openaiDoor } from './openai/openai-door.ts';
+import { responsesDoor } from './responses/responses-door.ts';
 
 export interface HttpDoorDeps {
   edge: EdgeDoor;
@@ -16,5 +17,8 @@ export interface HttpDoorDeps {
 
 /** The HTTP port with all the doors that share it. */
 export function createHttpDoor(deps: HttpDoorDeps): HttpServer {
-  return createHttpServer({ ...deps, doors: [openaiDoor(deps.edge), anthropicDoor(deps.edge)] });
+  return createHttpServer({
+    ...deps,
+    doors: [responsesDoor(deps.edge), openaiDoor(deps.edge), anthropicDoor(deps.edge)],
+  });
 }

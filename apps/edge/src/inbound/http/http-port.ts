@@ -8,7 +8,7 @@ import { Exchange, type ExchangeHost } from './exchange.ts';
 import type { HttpTimes } from './http-config.ts';
 import type { RouteMeter } from './http-meter.ts';
 import type { Refusal } from './refusal.ts';
-import type { RouteTable } from './route-table.ts';
+import type { RouteMethod, RouteTable } from './route-table.ts';
 import { type AnswerUnmatched, pathOf } from './unmatched.ts';
 
 /** A door's routes on the port that all doors share. */
@@ -26,7 +26,7 @@ export interface HttpPort {
    * first. `rest` is what a `*` at the end of `url` stands for, decoded. Everything that is refused under this URL is
    * refused in `style`, wrong methods too; default: OpenAI's.
    */
-  route(method: 'GET' | 'POST', url: string, take: Take, style?: AnswerStyle): void;
+  route(method: RouteMethod, url: string, take: Take, style?: AnswerStyle): void;
   /** Like `route`, for paths that may mean something or nothing: no method of theirs is known to be right. */
   routeRest(method: 'POST', url: string, take: Take): void;
   /** What a path without a route gets. */
@@ -91,7 +91,7 @@ function createGuard(log: Log): HttpPort['guard'] {
 }
 
 interface Hung {
-  method: 'GET' | 'POST';
+  method: RouteMethod;
   url: string;
   take: Take;
   style: AnswerStyle;

@@ -66,7 +66,7 @@ test('bytes of another kind than JSON leave as they come, and a break resets the
 
 test('events of a raw stream leave at once and nothing is added to them', async () => {
   await using lab = await openHttpLab();
-  const answer = lab.post('/v1/responses', { model: 'qwen', input: 'hi', stream: true });
+  const answer = lab.post('/v1/audio/stories', { model: 'qwen', input: 'hi', stream: true });
   const run = await lab.edge.run(0);
   assert.equal(run.intent.stream, true);
   run.emit({ kind: 'head', contentType: 'text/event-stream' });
