@@ -80,7 +80,11 @@ export function createCors(origins: readonly string[]): Cors {
     },
     preflight(req) {
       if (grant(req)[0] !== 'access-control-allow-origin') return none;
-      const allow = ['access-control-allow-methods', 'GET, POST, OPTIONS', 'access-control-allow-headers'];
+      const allow = [
+        'access-control-allow-methods',
+        'GET, POST, DELETE, OPTIONS',
+        'access-control-allow-headers',
+      ];
       return [...allow, requestHeaders, 'access-control-max-age', '600'];
     },
   };

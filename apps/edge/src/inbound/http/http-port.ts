@@ -8,7 +8,7 @@ import { Exchange, type ExchangeHost } from './exchange.ts';
 import type { HttpTimes } from './http-config.ts';
 import type { RouteMeter } from './http-meter.ts';
 import type { Refusal } from './refusal.ts';
-import type { RouteTable } from './route-table.ts';
+import type { RouteMethod, RouteTable } from './route-table.ts';
 import { type AnswerUnmatched, pathOf } from './unmatched.ts';
 
 /** A door's routes on the port that all doors share. */
@@ -26,9 +26,11 @@ export interface HttpPort {
    * first. `rest` is what a `*` at the end of `url` stands for, decoded. Everything that is refused under this URL is
    * refused in `style`, wrong methods too; default: OpenAI's.
    */
-  route(method: 'GET' | 'POST', url: string, take: Take, style?: AnswerStyle): void;
+  route(method: RouteMethod, url: string, take: Take, style?: AnswerStyle): void;
   /** Like `route`, for paths that may mean something or nothing: no method of theirs is known to be right. */
   routeRest(method: 'POST', url: string, take: Take): void;
+  /** Calls when no further requests are taken, for answers that have no end of their own. Returns how to forget it. */
+  whenClosing(callback: () => void): () => void;
   /** What a path without a route gets. */
   answerUnmatched(exchange: Exchange): void;
   /** Runs what answers `exchange`; a bug in it costs this exchange and no other. */
@@ -63,6 +65,10 @@ export function createHttpPort(init: PortInit): HttpPort {
     checkCaller,
     guard,
     answerUnmatched,
+    whenClosing(callback) {
+      host.closers.add(callback);
+      return () => host.closers.delete(callback);
+    },
     route(method, url, take, style = openaiStyle) {
       table.add({ method, url: basePath + url, style });
       hang({ method, url, take, style });
@@ -91,7 +97,7 @@ function createGuard(log: Log): HttpPort['guard'] {
 }
 
 interface Hung {
-  method: 'GET' | 'POST';
+  method: RouteMethod;
   url: string;
   take: Take;
   style: AnswerStyle;

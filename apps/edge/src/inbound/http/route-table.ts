@@ -1,5 +1,7 @@
 import { type AnswerStyle, openaiStyle } from './answer-style.ts';
 
+export type RouteMethod = 'GET' | 'POST' | 'DELETE';
+
 /** Which methods a path has: the difference between 404 and 405. */
 export interface RouteTable {
   add(route: TableRow): void;
@@ -10,7 +12,7 @@ export interface RouteTable {
 }
 
 export interface TableRow {
-  method: 'GET' | 'POST';
+  method: RouteMethod;
   /** A path; `*` at its end stands for one or more characters. */
   url: string;
   style: AnswerStyle;
