@@ -151,6 +151,7 @@ export const importTable: readonly ImportRow[] = [
       'apps/{app}/src/core',
       'apps/{app}/src/ports',
       'apps/{app}/src/inbound/*',
+      'apps/{app}/src/operator-requests',
       'packages/domain',
       'packages/wire',
       'packages/link',

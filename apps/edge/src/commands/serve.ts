@@ -111,6 +111,7 @@ export async function serve({ config, file, load }: ServeInput, signal: AbortSig
   const drainMs = config.limits.drain;
   const http = createHttpDoor({
     edge,
+    operators: edge,
     config: toHttpConfig(config, drainMs + confirmMs + 500),
     log,
     metrics,

@@ -5,7 +5,9 @@ import type { Cors } from './cors.ts';
 import { type HttpConfig, isLoopbackHost } from './http-config.ts';
 import type { Refusal } from './refusal.ts';
 
-export type CallerCheck = { kind: 'known'; keyId: string } | { kind: 'refused'; refusal: Refusal };
+export type CallerCheck =
+  /** `isLocal`: no key, because this Edge asks for none and the caller is on its machine. */
+  { kind: 'known'; keyId: string; isLocal?: true } | { kind: 'refused'; refusal: Refusal };
 
 /** Decides who is calling. */
 export type CheckCaller = (req: IncomingMessage) => CallerCheck;
@@ -57,7 +59,7 @@ function checkLocal(req: IncomingMessage, cors: Cors, { address, hosts }: Client
   if (host !== undefined) return { kind: 'refused', refusal: foreign(`Host ${host}`) };
   if (!isLoopbackHost(address)) return { kind: 'refused', refusal: foreign(`Address ${address}`) };
   if (!cors.allows(req)) return { kind: 'refused', refusal: foreign(`Origin ${req.headers.origin}`) };
-  return { kind: 'known', keyId: 'local' };
+  return { kind: 'known', keyId: 'local', isLocal: true };
 }
 
 type Presented = { kind: 'key'; key: string | undefined } | { kind: 'malformed' };

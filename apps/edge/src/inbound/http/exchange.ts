@@ -25,6 +25,8 @@ export interface ExchangeHost {
   readonly clientOf: ClientOf;
   /** No further request on this connection, please. */
   readonly closing: boolean;
+  /** Called when that begins. */
+  readonly closers: Set<() => void>;
 }
 
 export interface ExchangeInit {

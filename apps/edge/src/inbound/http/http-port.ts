@@ -29,6 +29,8 @@ export interface HttpPort {
   route(method: RouteMethod, url: string, take: Take, style?: AnswerStyle): void;
   /** Like `route`, for paths that may mean something or nothing: no method of theirs is known to be right. */
   routeRest(method: 'POST', url: string, take: Take): void;
+  /** Calls when no further requests are taken, for answers that have no end of their own. Returns how to forget it. */
+  whenClosing(callback: () => void): () => void;
   /** What a path without a route gets. */
   answerUnmatched(exchange: Exchange): void;
   /** Runs what answers `exchange`; a bug in it costs this exchange and no other. */
@@ -63,6 +65,10 @@ export function createHttpPort(init: PortInit): HttpPort {
     checkCaller,
     guard,
     answerUnmatched,
+    whenClosing(callback) {
+      host.closers.add(callback);
+      return () => host.closers.delete(callback);
+    },
     route(method, url, take, style = openaiStyle) {
       table.add({ method, url: basePath + url, style });
       hang({ method, url, take, style });

@@ -50,7 +50,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
   const cors = createCors(config.corsOrigins);
   const clientOf = createClientOf(config.trustedProxies);
   const meterOf = createHttpMeter(deps.metrics, () => watch.count);
-  const host = { clock, log, times, cors, watch, clientOf, closing: false };
+  const host = { clock, log, times, cors, watch, clientOf, closing: false, closers: new Set<() => void>() };
   const requestId = createRequestIds();
   const table = createRouteTable();
   const checkCaller = createCallerCheck({ config, cors, clientOf, edge: deps.edge });
@@ -79,6 +79,7 @@ export function createHttpServer(deps: HttpServerDeps): HttpServer {
     },
     async close() {
       host.closing = true;
+      for (const closer of [...host.closers]) closer();
       stopWatching();
       await closeGently(server, { clock, graceMs: times.closeGraceMs });
     },
