@@ -28,6 +28,11 @@ export const protocolHistory: readonly ProtocolRevision[] = [
     schemaHash: 'd3ec14077a7b55edbf56844bc8574224d4550928108b266672c37b9daede6006',
     change: 'Policies of keys, usage, places and aliases of targets, why a run went where it went.',
   },
+  {
+    version: 1,
+    schemaHash: 'fce451b1a12f8bf2015c559e588618a3c79604c9baf2dc5b280d256408b1d812',
+    change: 'How long detached runs go on without a link.',
+  },
 ];
 
 export const protocolVersion = 1;

@@ -39,7 +39,8 @@ export interface NodeDeps {
  * N1: every accepted attempt gets exactly one end on its channel.
  * N2: a later attempt of a run fences the earlier one, which is stopped.
  * N3: a refused configuration changes nothing.
- * N4: attached runs do not outlive their link by more than `orphanAfterMs`.
+ * N4: attached runs do not outlive their link by more than `orphanAfterMs`, detached ones (DESIGN.md) by more than
+ *     `detachedOrphanAfterMs`.
  */
 export class Node {
   readonly #deps: NodeDeps;
