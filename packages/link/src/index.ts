@@ -27,7 +27,8 @@ export { BodySender, type BodySenderOptions, bodyWindowBytes } from './run/body-
 export { ackWithinMs, Ledger, type LedgerBook } from './run/ledger.ts';
 export { maxPayloadBytes, Pump, type PumpSource } from './run/pump.ts';
 export { type InboxStep, RunInbox, type RunInboxOptions } from './run/run-inbox.ts';
-export { RunOutbox, type RunOutboxOptions } from './run/run-outbox.ts';
+export { type RestoredRun, RunOutbox, type RunOutboxOptions } from './run/run-outbox.ts';
+export { SpareRoom, type SpareRoomLimits } from './run/spare-room.ts';
 export { defaultWindowBytes, smallestWindowBytes, WindowBudget } from './run/window-budget.ts';
 export {
   type AttemptEnd,

@@ -30,13 +30,9 @@ export const protocolHistory: readonly ProtocolRevision[] = [
   },
   {
     version: 1,
-    schemaHash: '3cd07926848a96df9967fc9219871bf2e835807259b711ffd8759a0481eb2d68',
-    change: 'Attempts and their ends as events of a run.',
-  },
-  {
-    version: 1,
-    schemaHash: '2b6a9cceec09382edd1fdaad81e29e3e5b2bc826d7e5ad7deb6ce29e9cf07b6d',
-    change: 'Watching, reading, explaining and deleting runs; detached starts, large bodies; roles of keys.',
+    schemaHash: 'b63fe16a7420c03007dd808550f361b65775bc9cde63fd45f9babd3ca62eb437',
+    change:
+      'Runs that outlive their connections: attempts as events, watching, reading, explaining, deleting, roles of keys.',
   },
 ];
 

@@ -73,6 +73,7 @@ export async function serve(config: NodeConfig, signal: AbortSignal): Promise<vo
     log,
     clock,
     epochs: history,
+    ends: history,
     self: {
       name: config.name,
       instance: randomBytes(16),

@@ -9,13 +9,19 @@ export interface NodeConfiguration {
 }
 
 export interface RunLimits {
-  /** Without credit or link for so long, a run ends as failed. */
+  /** Linked and without credit for so long, a run ends as failed. */
   stallAfterMs: number;
   /** Without a link for so long, attached runs are stopped. */
   orphanAfterMs: number;
+  /** Without a link for so long, detached runs are stopped too. */
+  detachedOrphanAfterMs: number;
 }
 
-export const defaultLimits: RunLimits = { stallAfterMs: 60_000, orphanAfterMs: 10_000 };
+export const defaultLimits: RunLimits = {
+  stallAfterMs: 60_000,
+  orphanAfterMs: 10_000,
+  detachedOrphanAfterMs: 600_000,
+};
 
 export type ConfigOutcome = { kind: 'accepted' } | { kind: 'refused'; problems: readonly string[] };
 

@@ -39,7 +39,8 @@ export interface NodeDeps {
  * N1: every accepted attempt gets exactly one end on its channel.
  * N2: a later attempt of a run fences the earlier one, which is stopped.
  * N3: a refused configuration changes nothing.
- * N4: attached runs do not outlive their link by more than `orphanAfterMs`.
+ * N4: attached runs do not outlive their link by more than `orphanAfterMs`, detached ones (DESIGN.md) by more than
+ *     `detachedOrphanAfterMs`.
  */
 export class Node {
   readonly #deps: NodeDeps;
@@ -73,7 +74,7 @@ export class Node {
     const refusal = this.#refusal(request);
     const attempt = new Attempt(request, channel, this.#deps);
     const fenced = this.#attempts.find(request.runId, 0);
-    if (!this.#attempts.add(attempt)) return { kind: 'stale' };
+    if (this.#wasHere(request) || !this.#attempts.add(attempt)) return { kind: 'stale' };
     if (fenced !== undefined) this.#endIfIdle(fenced);
     if (refusal !== undefined) this.#executor.finish(attempt, { kind: 'failed', failure: refusal });
     else this.#start(attempt);
@@ -182,6 +183,17 @@ export class Node {
   async shutdown(limits: { graceMs: number; stopMs: number }): Promise<void> {
     await this.#drain.toTheEnd(limits);
     await this.#registry.close();
+  }
+
+  /** K8: also an earlier process may have begun it. Attached attempts do not pay for the look. */
+  #wasHere(request: RunRequest): boolean {
+    if (request.runClass === 'attached' || !this.#deps.store.has(request)) return false;
+    const { runId: run, attempt } = request;
+    this.#deps.log.error(
+      { run, attempt },
+      'the edge asks for an attempt that was here before; it is refused',
+    );
+    return true;
   }
 
   #refusal(request: RunRequest) {

@@ -1,28 +1,24 @@
-import type { Clock } from '@iop/domain';
 import type { Attempt } from './attempt.ts';
-import type { RunLimits } from './configuration.ts';
-import { failure, type StopReason } from './run-request.ts';
-
-export interface RunWatchDeps {
-  clock: Clock;
-  attempts: Iterable<Attempt>;
-  limits(): RunLimits;
-  stop(attempt: Attempt, reason: StopReason): void;
-}
+import { OrphanWatch, type OrphanWatchDeps } from './orphan-watch.ts';
+import { failure } from './run-request.ts';
 
 /**
- * Ends what would otherwise hold a machine for nobody: runs whose reader takes nothing for
- * `stallAfterMs`, and attached runs that have been without a link for `orphanAfterMs`.
+ * Ends what would otherwise hold a machine for nobody: runs whose reader takes nothing for `stallAfterMs`
+ * while there is a link (K2), and orphans.
  *
- * One coarse timer, armed only while there are runs; the orphan timer only while the link is down.
+ * One coarse timer, armed only while there are runs.
  */
 export class RunWatch {
-  readonly #deps: RunWatchDeps;
+  readonly #deps: OrphanWatchDeps;
+  readonly #orphans: OrphanWatch;
   #isArmed = false;
-  #cancelOrphans: (() => void) | undefined;
+  #isLinked = true;
+  #linkedAtMs: number;
 
-  constructor(deps: RunWatchDeps) {
+  constructor(deps: OrphanWatchDeps) {
     this.#deps = deps;
+    this.#orphans = new OrphanWatch(deps);
+    this.#linkedAtMs = deps.clock.now();
   }
 
   /** There is at least one run now. */
@@ -33,57 +29,38 @@ export class RunWatch {
   }
 
   linkUp(): void {
-    this.#cancelOrphans?.();
-    this.#cancelOrphans = undefined;
+    this.#isLinked = true;
+    this.#linkedAtMs = this.#deps.clock.now();
+    this.#orphans.linkUp();
   }
 
   linkDown(): void {
-    // Without a link no run can come, so only those that are here matter.
-    if (this.#cancelOrphans !== undefined || !this.#hasAttached()) return;
-    const { orphanAfterMs } = this.#deps.limits();
-    this.#cancelOrphans = this.#deps.clock.after(orphanAfterMs, () => this.#stopOrphans(orphanAfterMs));
-  }
-
-  #hasAttached(): boolean {
-    for (const { request } of this.#deps.attempts) if (request.runClass === 'attached') return true;
-    return false;
-  }
-
-  #stopOrphans(orphanAfterMs: number): void {
-    this.#cancelOrphans = undefined;
-    const message = `this Node had no link to its Edge for ${seconds(orphanAfterMs)}; attached runs do not go on alone`;
-    for (const attempt of [...this.#deps.attempts]) {
-      if (attempt.request.runClass !== 'attached') continue;
-      this.#deps.stop(attempt, {
-        kind: 'fail',
-        failure: failure('unavailable', 'node.orphaned', message, true),
-      });
-    }
+    this.#isLinked = false;
+    this.#orphans.linkDown();
   }
 
   readonly #sweep = (): void => {
     this.#isArmed = false;
-    const now = this.#deps.clock.now();
     const { stallAfterMs } = this.#deps.limits();
     let isAny = false;
     for (const attempt of [...this.#deps.attempts]) {
       isAny = true;
-      const { fullSinceMs } = attempt;
-      if (fullSinceMs !== undefined && now - fullSinceMs >= stallAfterMs) this.#stall(attempt, stallAfterMs);
+      if (this.#isStalled(attempt, stallAfterMs)) this.#stall(attempt, stallAfterMs);
     }
     if (isAny) this.arm();
   };
 
+  #isStalled({ fullSinceMs }: Attempt, stallAfterMs: number): boolean {
+    if (fullSinceMs === undefined || !this.#isLinked) return false;
+    return this.#deps.clock.now() - Math.max(fullSinceMs, this.#linkedAtMs) >= stallAfterMs;
+  }
+
   #stall(attempt: Attempt, stallAfterMs: number): void {
-    const message = `nobody took the events of this run for ${seconds(stallAfterMs)}`;
+    const message = `nobody took the events of this run for ${Math.round(stallAfterMs / 100) / 10} s`;
     this.#deps.stop(attempt, { kind: 'fail', failure: failure('timeout', 'run.stalled', message) });
   }
 
   #periodMs(): number {
     return Math.min(1000, Math.max(10, this.#deps.limits().stallAfterMs / 4));
   }
-}
-
-function seconds(ms: number): string {
-  return `${Math.round(ms / 100) / 10} s`;
 }

@@ -79,6 +79,15 @@ export function runStoreContract(
       );
     });
 
+    it('S2: knows the attempts that were started, and earlier ones, but no later one', () => {
+      store.startRun({ ...runStart('a'), attempt: 2, runClass: 'detached' });
+      store.startRun(runStart('b'));
+      const known = [1, 2, 3].map((attempt) => store.has({ runId: 'a', attempt }));
+      assert.deepEqual(known, [true, true, false]);
+      assert.equal(store.has({ runId: 'b', attempt: 1 }), true);
+      assert.equal(store.has({ runId: 'c', attempt: 1 }), false);
+    });
+
     it('ignores the end of a run that never started', () => {
       store.completeRun({ runId: 'x', attempt: 1, end: { kind: 'completed', finish: 'stop' }, endedAtMs: 1 });
       assert.deepEqual(store.recent(10), []);

@@ -1,10 +1,12 @@
 import type { RunEnd } from '@iop/domain';
+import type { AttemptRef } from './end-store.ts';
 
 /**
  * The Node's own history of what it executed: metadata, no content.
  *
- * S1: `startRun` and `completeRun` take no time and never throw: they are written behind, together.
- * S2: `recent` and `flush` see everything that was given before them.
+ * S1: `startRun` and `completeRun` never throw, and take no time: they are written behind, together. Only the start of a detached
+ *     run outlives the process from the moment it was given.
+ * S2: `recent`, `has` and `flush` see everything that was given before them.
  * S3: a run that was open when the process died is found as failed `node.restarted` by the next one.
  * S4: the oldest records go when there are more than the bound.
  */
@@ -12,6 +14,8 @@ export interface RunStore {
   startRun(run: RunStart): void;
   /** Ignored for an attempt that was never started. */
   completeRun(run: RunCompletion): void;
+  /** Whether this or a later attempt of the run was started. */
+  has(ref: AttemptRef): boolean;
   /** Newest first. */
   recent(limit: number): readonly RunRecord[];
   /** Writes what waits; throws if it cannot be written. */

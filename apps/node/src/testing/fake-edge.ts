@@ -134,7 +134,7 @@ function eventually<T>(changed: Set<() => void>, find: () => T | undefined, what
 /** A configuration with one mock adapter called mock. */
 export function mockConfig(
   revision = 1,
-  limits: { stallAfterMs?: number; orphanAfterMs?: number } = {},
+  limits: { stallAfterMs?: number; orphanAfterMs?: number; detachedOrphanAfterMs?: number } = {},
 ): LinkMessage {
   const adapters = [{ name: 'mock', kind: { case: 'mock' as const, value: {} } }];
   return {

@@ -17,6 +17,7 @@ export function createMemoryRunStore(): RunStore {
       const record = records.find((known) => known.runId === runId && known.attempt === attempt);
       if (record !== undefined) Object.assign(record, { end: toRecordedEnd(end), endedAtMs });
     },
+    has: ({ runId, attempt }) => records.some((known) => known.runId === runId && known.attempt >= attempt),
     recent: (limit) => records.slice(0, limit),
     flush() {},
     close() {},

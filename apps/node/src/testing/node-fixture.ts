@@ -97,7 +97,7 @@ export function createNodeFixture(
   node.onConfig({
     revision: 1,
     adapters: [adapterConfiguration('mock')],
-    limits: { stallAfterMs: 60_000, orphanAfterMs: 10_000 },
+    limits: { stallAfterMs: 60_000, orphanAfterMs: 10_000, detachedOrphanAfterMs: 600_000 },
   });
   const adapter = created[0] as ScriptedAdapter;
   return {

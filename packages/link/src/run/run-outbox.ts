@@ -2,6 +2,7 @@ import { IopError } from '@iop/domain';
 import { type RunEvent, type RunEvents, runEventPayloadBytes, runEventSizeBytes } from '@iop/wire';
 import type { LinkMessage } from '../link.ts';
 import type { Pump, PumpSource } from './pump.ts';
+import type { SpareRoom } from './spare-room.ts';
 import { isOversized, splitEvent } from './split-event.ts';
 
 export interface RunOutboxOptions {
@@ -12,6 +13,15 @@ export interface RunOutboxOptions {
   pump: Pump;
   /** Most that is kept unacked before `append` says that there is no room; at least twice the credit. */
   ringBytes?: number;
+  /** Memory beyond the ring, which also lets it run ahead of credit and links (L23). */
+  spare?: SpareRoom;
+}
+
+/** The end of an attempt and what is left of the events before it, as another process has kept them. */
+export interface RestoredRun extends Pick<RunOutboxOptions, 'runId' | 'attempt' | 'pump'> {
+  firstSeq: number;
+  /** The last one is the end. */
+  events: readonly RunEvent[];
 }
 
 const defaultRingBytes = 512 * 1024;
@@ -36,6 +46,8 @@ export class RunOutbox implements PumpSource {
   #generation: number;
   #ended = false;
   #roomCallbacks: (() => void)[] = [];
+  readonly #spare: SpareRoom | undefined;
+  #spareBytes = 0;
 
   constructor(options: RunOutboxOptions) {
     this.runId = options.runId;
@@ -44,6 +56,18 @@ export class RunOutbox implements PumpSource {
     this.#creditBytes = options.creditBytes;
     this.#ringBytes = Math.max(options.ringBytes ?? defaultRingBytes, 2 * options.creditBytes);
     this.#generation = options.pump.generation;
+    this.#spare = options.spare;
+  }
+
+  /** Says nothing before it is resumed (L24). */
+  static restore({ firstSeq, events, ...options }: RestoredRun): RunOutbox {
+    const outbox = new RunOutbox({ ...options, creditBytes: 0 });
+    outbox.#firstSeq = firstSeq;
+    outbox.#ackedSeq = firstSeq - 1;
+    outbox.#sentSeq = firstSeq - 1;
+    outbox.#generation = -1;
+    for (const event of events) outbox.#push(event);
+    return outbox;
   }
 
   get lastSeq(): number {
@@ -71,7 +95,19 @@ export class RunOutbox implements PumpSource {
   }
 
   get hasRoom(): boolean {
-    return this.#creditBytes > this.#waitingBytes && this.#keptBytes < this.#ringBytes;
+    if (this.#spare === undefined)
+      return this.#creditBytes > this.#waitingBytes && this.#keptBytes < this.#ringBytes;
+    return this.#keptBytes < this.#ringBytes || this.#spare.hasRoom(this.#spareBytes);
+  }
+
+  /** What was appended and is not acked, to be kept elsewhere; `events[0]` is `firstKeptSeq`. */
+  unacked(): readonly RunEvent[] {
+    return this.#events.slice(this.firstKeptSeq - this.#firstSeq) as RunEvent[];
+  }
+
+  /** Nothing of it will be asked for again. */
+  forget(): void {
+    this.#useSpare(0);
   }
 
   /**
@@ -120,6 +156,7 @@ export class RunOutbox implements PumpSource {
       this.#events[at] = undefined;
     }
     this.#cut();
+    if (this.#spare !== undefined) this.#useSpare(Math.max(0, this.#keptBytes - this.#ringBytes));
     this.#onProgress();
   }
 
@@ -172,7 +209,13 @@ export class RunOutbox implements PumpSource {
     this.#events.push(event);
     this.#waitingBytes += size;
     this.#keptBytes += size;
+    if (this.#spare !== undefined) this.#useSpare(Math.max(0, this.#keptBytes - this.#ringBytes));
     if (event.kind.case === 'end') this.#ended = true;
+  }
+
+  #useSpare(sizeBytes: number): void {
+    this.#spare?.use(sizeBytes - this.#spareBytes);
+    this.#spareBytes = sizeBytes;
   }
 
   #sizeOf(seq: number): number {

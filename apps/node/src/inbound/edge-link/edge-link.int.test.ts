@@ -25,6 +25,7 @@ import {
   startFakeEdge,
   wireRequest,
 } from '../../testing/fake-edge.ts';
+import { createMemoryEndStore } from '../../testing/memory-end-store.ts';
 import { createMemoryRunStore } from '../../testing/memory-run-store.ts';
 import { allowAll, silentLog } from '../../testing/node-fixture.ts';
 import { answerStatus, startScriptedUpstream } from '../../testing/scripted-upstream.ts';
@@ -53,6 +54,7 @@ async function startNode(test: TestContext, edge: FakeEdge) {
     log: silentLog,
     clock,
     epochs: { lastEpoch: 0, rememberEpoch() {} },
+    ends: createMemoryEndStore(),
     self: { name: 'node-1', instance: nodeCrypto.randomBytes(16), build: 'test', labels: {} },
     dial: dialTcp({ host: '127.0.0.1', port: edge.port, tls: false, pins: [] }),
     pins: [edge.pin],

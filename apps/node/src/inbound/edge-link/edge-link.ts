@@ -26,6 +26,7 @@ import {
 import type { AdapterLoad, AdapterReport } from '../../core/adapter-report.ts';
 import { CapabilityWatch } from '../../core/capability-watch.ts';
 import type { Node } from '../../core/node.ts';
+import type { EndStore } from '../../ports/end-store.ts';
 import type { EpochStore } from '../../ports/epoch-store.ts';
 import type { Log } from '../../ports/log.ts';
 import { answerCommand } from './command-desk.ts';
@@ -38,6 +39,7 @@ export interface EdgeLinkOptions extends Omit<DialOptions, 'hello' | 'onLink'> {
   node: Node;
   log: Log;
   epochs: EpochStore;
+  ends: EndStore;
   /** Who this Node is; `instance`: 16 random bytes of this process. */
   self: { name: string; instance: Uint8Array; build: string; labels: Readonly<Record<string, string>> };
   /** Uniform in [0, 1). */
@@ -49,7 +51,7 @@ export interface EdgeLinkOptions extends Omit<DialOptions, 'hello' | 'onLink'> {
 export interface EdgeLink {
   /** Keeps a link to the Edge until `signal` fires, then says Goodbye; runs go on meanwhile. */
   run(signal: AbortSignal): Promise<void>;
-  /** Resolves when the Edge has acked the end of every run, or after `limitMs`. */
+  /** Ends of detached runs are on the disk; resolves when the Edge has acked all ends, or after `limitMs`. */
   settled(limitMs: number): Promise<void>;
 }
 
@@ -74,7 +76,7 @@ class NodeEdgeLink implements EdgeLink {
   #link: Link | undefined;
 
   constructor(options: EdgeLinkOptions) {
-    const { node, clock, log } = options;
+    const { node, clock, log, ends } = options;
     this.#options = options;
     this.#pump = new Pump(clock);
     this.#ledger = new Ledger(clock);
@@ -88,7 +90,8 @@ class NodeEdgeLink implements EdgeLink {
       timeoutMs: 4_000,
     });
     const upstreamAway = () => this.#watch.poke();
-    this.#desk = new RunDesk({ node, clock, log, pump: this.#pump, ledger: this.#ledger, upstreamAway });
+    const streams = { pump: this.#pump, ledger: this.#ledger };
+    this.#desk = new RunDesk({ node, clock, log, ends, ...streams, upstreamAway });
     node.onDrainChanged((draining) => this.#tellDrain(draining));
   }
 
@@ -102,10 +105,11 @@ class NodeEdgeLink implements EdgeLink {
     });
     await supervisor.run(signal);
     this.#watch.stop();
+    this.#desk.channels.close();
   }
 
   settled(limitMs: number): Promise<void> {
-    return this.#link === undefined ? Promise.resolve() : this.#desk.settled(limitMs);
+    return this.#desk.channels.settled(this.#link !== undefined, limitMs);
   }
 
   #hello(): HelloInfo {
@@ -114,7 +118,7 @@ class NodeEdgeLink implements EdgeLink {
       role: Role.NODE,
       ...self,
       lastEpoch: epochs.lastEpoch,
-      openRuns: this.#desk.size,
+      openRuns: this.#desk.channels.size,
       configRevision: node.status().configRevision,
     };
   }
@@ -155,7 +159,9 @@ class NodeEdgeLink implements EdgeLink {
     return {
       runAck: (ack) => desk.onRunAck(ack),
       runCredit: (credit) => desk.onRunCredit(credit),
-      runRequest: (request) => desk.onRunRequest(request, link),
+      runRequest: (request) => {
+        if (!desk.onRunRequest(request, link)) link.destroy('an attempt was asked for that was here before');
+      },
       runBody: (part) => desk.onRunBody(part),
       cancelRequest: (request) => desk.onCancelRequest(request),
       runResume: (resume) => {

@@ -24,6 +24,7 @@ export function fromWireConfig(payload: NodeConfigPayload): ReadConfig {
   const limits = {
     stallAfterMs: payload.limits?.stallAfterMs || defaultLimits.stallAfterMs,
     orphanAfterMs: payload.limits?.orphanAfterMs || defaultLimits.orphanAfterMs,
+    detachedOrphanAfterMs: payload.limits?.detachedOrphanAfterMs || defaultLimits.detachedOrphanAfterMs,
   };
   return { kind: 'configuration', configuration: { revision: payload.revision, adapters, limits } };
 }

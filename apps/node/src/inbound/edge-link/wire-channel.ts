@@ -1,19 +1,17 @@
 import type { RunEnd, RunState } from '@iop/domain';
-import { type BodyReceiver, RunOutbox, type RunOutboxOptions } from '@iop/link';
+import type { BodyReceiver, RunOutbox } from '@iop/link';
 import type { RuntimeEvent } from '@iop/runtime';
-import {
-  create,
-  type RunInventoryEntry,
-  RunInventoryEntrySchema,
-  toEndEvent,
-  toWireRunState,
-} from '@iop/wire';
+import { create, type RunInventoryEntry, RunInventoryEntrySchema, toWireRunState } from '@iop/wire';
 import type { RunChannel } from '../../ports/run-channel.ts';
+import { endEventOf } from './kept-end.ts';
 import { toWireEvent } from './to-wire-event.ts';
 
-export interface WireChannelInit extends RunOutboxOptions {
-  /** Its end is in the outbox. */
-  ended(channel: WireChannel, end: RunEnd): void;
+export interface WireChannelInit {
+  outbox: RunOutbox;
+  /** The attempt is over; `release` is called when its end may leave. */
+  onEnd(channel: WireChannel, end: RunEnd): void;
+  /** Its end is in the outbox already: an earlier process has kept it. */
+  endKind?: RunEnd['kind'];
 }
 
 /**
@@ -24,14 +22,18 @@ export class WireChannel implements RunChannel {
   readonly outbox: RunOutbox;
   /** While its request body is still coming. */
   body: BodyReceiver | undefined;
-  /** How the run ended, if it has. */
+  /** How the run ended, once the end may leave. */
   endKind: RunEnd['kind'] | undefined;
-  readonly #ended: WireChannelInit['ended'];
+  /** Nothing more comes of the attempt. */
+  isOver = false;
+  readonly #onEnd: WireChannelInit['onEnd'];
   #isDropped = false;
 
-  constructor(init: WireChannelInit) {
-    this.outbox = new RunOutbox(init);
-    this.#ended = init.ended;
+  constructor({ outbox, onEnd, endKind }: WireChannelInit) {
+    this.outbox = outbox;
+    this.#onEnd = onEnd;
+    this.endKind = endKind;
+    this.isOver = endKind !== undefined;
   }
 
   emit(event: RuntimeEvent): boolean {
@@ -44,13 +46,15 @@ export class WireChannel implements RunChannel {
   }
 
   end(end: RunEnd): void {
-    this.endKind = end.kind;
+    this.isOver = true;
     this.body = undefined;
-    if (this.#isDropped) return;
-    // What nobody takes would hold this end back for ever.
-    if (end.kind === 'failed' && end.failure.code === 'run.stalled') this.outbox.discardUnsent();
-    this.outbox.append({ $typeName: 'iop.wire.v1.RunEvent', kind: { case: 'end', value: toEndEvent(end) } });
-    this.#ended(this, end);
+    if (!this.#isDropped) this.#onEnd(this, end);
+  }
+
+  /** The end may leave. */
+  release(end: RunEnd): void {
+    this.endKind = end.kind;
+    this.outbox.append(endEventOf(end));
   }
 
   /** The Edge wants nothing of it any more: what still comes goes nowhere. */

@@ -1,16 +1,14 @@
-import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { type Clock, IopError, isIopError } from '@iop/domain';
+import type { DatabaseSync } from 'node:sqlite';
+import { type Clock, IopError } from '@iop/domain';
+import type { AttemptRef, EndStore, KeptEnd } from '../../ports/end-store.ts';
 import type { EpochStore } from '../../ports/epoch-store.ts';
 import type { Log } from '../../ports/log.ts';
-import {
-  type RunCompletion,
-  type RunRecord,
-  type RunStart,
-  type RunStore,
-  toRecordedEnd,
-} from '../../ports/run-store.ts';
-import { fromRow, insertSql, toRow } from './row.ts';
-import { prepareSchema } from './schema.ts';
+import type { RunCompletion, RunRecord, RunStart, RunStore } from '../../ports/run-store.ts';
+import type { EndRowsLimits } from './end-rows.ts';
+import { HistoryRows } from './history-rows.ts';
+import { KeptEnds } from './kept-ends.ts';
+import { openDatabase } from './open-database.ts';
+import { type Synchronous, transact } from './transact.ts';
 
 export interface SqliteRunStoreOptions {
   file: string;
@@ -18,16 +16,23 @@ export interface SqliteRunStoreOptions {
   log: Log;
   /** Newest runs that are kept. */
   maxRuns?: number;
+  /** Ends that nobody takes are given up beyond this (B5). */
+  ends?: EndRowsLimits;
+  /** The whole file never takes more of the disk. */
+  maxFileBytes?: number;
 }
 
+const defaults = {
+  maxRuns: 10_000,
+  ends: { maxAgeMs: 7 * 24 * 3_600_000, maxBytes: 128 * 1024 * 1024 },
+  maxFileBytes: 512 * 1024 * 1024,
+};
 const writeWithinMs = 50;
 const retryAfterMs = 1_000;
-/** While the disk refuses, so many are held; older ones are given up. */
-const maxWaiting = 5_000;
 
 /**
- * The history in one SQLite file. What is given within 50 ms is written in one transaction, a run that
- * began and ended meanwhile as one row, so that the relay never waits for a statement of its own.
+ * The history and the undelivered ends in one SQLite file. History that is given within 50 ms is written in one
+ * transaction, so that the relay never waits for a statement of its own; ends at once and to the disk.
  *
  * @throws IopError `store.newer`, `store.unusable`
  */
@@ -35,27 +40,22 @@ export function openSqliteRunStore(options: SqliteRunStoreOptions): SqliteRunSto
   return new SqliteRunStore(options);
 }
 
-export class SqliteRunStore implements RunStore, EpochStore {
-  readonly #options: SqliteRunStoreOptions;
-  readonly #maxRuns: number;
+export class SqliteRunStore implements RunStore, EndStore, EpochStore {
+  readonly #options: typeof defaults & SqliteRunStoreOptions;
   readonly #db: DatabaseSync;
-  readonly #insert: StatementSync;
-  readonly #update: StatementSync;
-  readonly #trim: StatementSync;
-  #starts = new Map<string, RunStart>();
-  #completions = new Map<string, RunCompletion>();
+  readonly #history: HistoryRows;
+  readonly #ends: KeptEnds;
   #isArmed = false;
   #hasFailed = false;
   #isClosed = false;
 
   constructor(options: SqliteRunStoreOptions) {
-    this.#options = options;
-    this.#maxRuns = options.maxRuns ?? 10_000;
-    this.#db = open(options.file);
-    this.#insert = this.#db.prepare(insertSql);
-    this.#update = this.#db.prepare(updateSql);
-    this.#trim = this.#db.prepare('DELETE FROM runs WHERE seq <= (SELECT max(seq) FROM runs) - ?');
-    this.#db.prepare(orphanSql).run(options.clock.wall());
+    this.#options = { ...defaults, ...options };
+    this.#db = openDatabase(options.file, this.#options.maxFileBytes);
+    this.#history = new HistoryRows(this.#db, this.#options.maxRuns);
+    this.#ends = new KeptEnds(this.#db, this.#options);
+    this.#quietly(() => this.#history.endOpen(options.clock.wall()));
+    this.#quietly(() => this.#ends.giveUp());
   }
 
   get lastEpoch(): number {
@@ -64,44 +64,57 @@ export class SqliteRunStore implements RunStore, EpochStore {
   }
 
   rememberEpoch(epoch: number): void {
-    try {
-      this.#db
-        .prepare("INSERT OR REPLACE INTO facts VALUES ('last_epoch', max(?, ?))")
-        .run(epoch, this.lastEpoch);
-    } catch (error) {
-      this.#complain(error);
-    }
+    const sql = "INSERT OR REPLACE INTO facts VALUES ('last_epoch', max(?, ?))";
+    this.#quietly(() => this.#db.prepare(sql).run(epoch, this.lastEpoch));
   }
 
   startRun(run: RunStart): void {
-    this.#starts.set(keyOf(run), run);
-    this.#arm(writeWithinMs);
+    this.#history.start(run);
+    // Another process must know it by then (K8).
+    if (run.runClass === 'detached') this.#flushOrRetry();
+    else this.#arm(writeWithinMs);
   }
 
   completeRun(run: RunCompletion): void {
-    this.#completions.set(keyOf(run), run);
+    this.#history.complete(run);
     this.#arm(writeWithinMs);
+  }
+
+  has(ref: AttemptRef): boolean {
+    let isKnown = false;
+    this.#quietly(() => {
+      isKnown = this.#history.has(ref);
+    });
+    return isKnown;
   }
 
   recent(limit: number): readonly RunRecord[] {
     this.flush();
-    return this.#db.prepare('SELECT * FROM runs ORDER BY seq DESC LIMIT ?').all(limit).map(fromRow);
+    return this.#history.recent(limit);
+  }
+
+  keep(ends: readonly KeptEnd[]): void {
+    try {
+      this.#commit('FULL', ends);
+    } catch (cause) {
+      const { file } = this.#options;
+      const message = `${ends.length} ends cannot be written to ${file}: ${(cause as Error).message}`;
+      throw new IopError({ kind: 'unavailable', code: 'store.refused', message, cause });
+    }
+    this.#quietly(() => this.#ends.giveUp());
+  }
+
+  forget(ref: AttemptRef): void {
+    this.#ends.forget(ref);
+    this.#arm(writeWithinMs);
+  }
+
+  kept(): readonly KeptEnd[] {
+    return this.#ends.find();
   }
 
   flush(): void {
-    if (this.#starts.size + this.#completions.size === 0) return;
-    this.#db.exec('BEGIN');
-    try {
-      this.#write();
-      this.#db.exec('COMMIT');
-    } catch (error) {
-      // After some errors SQLite has rolled back by itself.
-      if (this.#db.isTransaction) this.#db.exec('ROLLBACK');
-      throw error;
-    }
-    this.#starts = new Map();
-    this.#completions = new Map();
-    this.#hasFailed = false;
+    if (this.#history.waiting + this.#ends.waiting > 0) this.#commit('NORMAL', []);
   }
 
   close(): void {
@@ -111,18 +124,15 @@ export class SqliteRunStore implements RunStore, EpochStore {
     this.#db.close();
   }
 
-  #write(): void {
-    for (const [key, start] of this.#starts) {
-      const completion = this.#completions.get(key);
-      this.#insert.run(...toRow(start, completion));
-    }
-    for (const [key, { runId, attempt, end, endedAtMs }] of this.#completions) {
-      if (this.#starts.has(key)) continue;
-      const { kind, reason, message, promptTokens, completionTokens } = toRecordedEnd(end);
-      const tokens = [promptTokens ?? null, completionTokens ?? null];
-      this.#update.run(endedAtMs, kind, reason, message, ...tokens, runId, attempt);
-    }
-    if (this.#starts.size > 0) this.#trim.run(this.#maxRuns);
+  /** With everything that waits: history and ends say the same of a run, whenever the process dies. */
+  #commit(synchronous: Synchronous, ends: readonly KeptEnd[]): void {
+    transact(this.#db, synchronous, () => {
+      this.#history.write();
+      this.#ends.write(ends);
+    });
+    this.#history.written();
+    this.#ends.written();
+    this.#hasFailed = false;
   }
 
   #arm(delayMs: number): void {
@@ -133,61 +143,31 @@ export class SqliteRunStore implements RunStore, EpochStore {
 
   readonly #onTimer = (): void => {
     this.#isArmed = false;
-    if (!this.#isClosed && !this.#flushQuietly()) this.#arm(retryAfterMs);
+    if (!this.#isClosed) this.#flushOrRetry();
   };
 
+  #flushOrRetry(): void {
+    if (!this.#flushQuietly()) this.#arm(retryAfterMs);
+  }
+
   #flushQuietly(): boolean {
+    const isWritten = this.#quietly(() => this.flush());
+    if (!isWritten) this.#history.bound();
+    return isWritten;
+  }
+
+  /** A failure is told once, until it works again. */
+  #quietly(work: () => void): boolean {
     try {
-      this.flush();
+      work();
       return true;
     } catch (error) {
-      this.#complain(error);
-      dropOldest(this.#starts);
-      dropOldest(this.#completions);
+      const { file, log } = this.#options;
+      if (!this.#hasFailed) {
+        log.error({ file, error: String(error) }, 'the run history cannot be written; runs go on without it');
+      }
+      this.#hasFailed = true;
       return false;
     }
   }
-
-  /** Once, until it works again. */
-  #complain(error: unknown): void {
-    if (this.#hasFailed) return;
-    this.#hasFailed = true;
-    const { file, log } = this.#options;
-    log.error({ file, error: String(error) }, 'the run history cannot be written; runs go on without it');
-  }
 }
-
-function open(file: string): DatabaseSync {
-  let db: DatabaseSync | undefined;
-  try {
-    db = new DatabaseSync(file);
-    prepareSchema(db, file);
-    return db;
-  } catch (cause) {
-    db?.close();
-    if (isIopError(cause)) throw cause;
-    const message = `the run history ${file} cannot be used: ${(cause as Error).message}; move it away to begin a new one`;
-    throw new IopError({ kind: 'unavailable', code: 'store.unusable', message, cause });
-  }
-}
-
-function keyOf({ runId, attempt }: { runId: string; attempt: number }): string {
-  return `${runId}/${attempt}`;
-}
-
-function dropOldest(waiting: Map<string, unknown>): void {
-  for (const key of waiting.keys()) {
-    if (waiting.size <= maxWaiting) return;
-    waiting.delete(key);
-  }
-}
-
-const updateSql = `
-  UPDATE runs SET ended_at = ?, end_kind = ?, end_reason = ?, end_message = ?, prompt_tokens = ?, completion_tokens = ?
-  WHERE run_id = ? AND attempt = ? AND end_kind IS NULL`;
-
-// S3: whatever was open when the last process ended, ended with it.
-const orphanSql = `
-  UPDATE runs SET ended_at = ?, end_kind = 'failed', end_reason = 'node.restarted',
-    end_message = 'iop-node ended while it ran'
-  WHERE end_kind IS NULL`;
