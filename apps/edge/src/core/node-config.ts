@@ -9,6 +9,8 @@ export function planNodeConfig(settings: EdgeSettings, node: Pick<NodeFacts, 'na
     adapters: settings.adapters.filter((adapter) => adapter.nodes.some((text) => selects(text, node))),
     stallAfterMs: settings.limits.stallAfterMs,
     orphanAfterMs: settings.limits.orphanAfterMs,
+    // then this Edge has given them up
+    detachedOrphanAfterMs: settings.limits.detachedLostAfterMs,
   };
 }
 

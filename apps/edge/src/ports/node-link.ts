@@ -90,6 +90,8 @@ export interface NodeConfig {
   adapters: readonly AdapterSettings[];
   stallAfterMs: number;
   orphanAfterMs: number;
+  /** The same for its detached runs. */
+  detachedOrphanAfterMs: number;
 }
 
 export interface AdapterSettings {

@@ -57,6 +57,7 @@ export function toConfigPayload(config: NodeConfig): LinkMessage {
       limits: create(RunLimitsSchema, {
         stallAfterMs: config.stallAfterMs,
         orphanAfterMs: config.orphanAfterMs,
+        detachedOrphanAfterMs: config.detachedOrphanAfterMs,
       }),
     }),
   };
