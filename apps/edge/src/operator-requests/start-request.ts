@@ -50,7 +50,7 @@ export function toIntent(request: StartRunRequest, { door, name }: Asker): RunIn
     body: bodyText === '' ? request.body : new TextEncoder().encode(bodyText),
     stream,
     includeUsage,
-    stored: store,
+    ...(store ? { stored: true } : {}),
     ...(deadlineMs === 0 ? {} : { deadlineMs }),
   };
 }

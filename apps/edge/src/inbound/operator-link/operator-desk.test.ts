@@ -96,7 +96,8 @@ test('a detached run is started by one operator and watched by others, all from 
   const node = scene.linkNode('a');
   const runId = runIdOf(await scene.ask(start(detached)));
   node.last().say('one', 'two');
-  assert.equal((await scene.ask(watch(runId), 50)).case, 'watchRun');
+  const watching = await scene.ask(watch(runId), 50);
+  assert.equal(watching.case === 'watchRun' && watching.value.run?.stored, true, 'its content is kept');
   node.last().say('three');
   await scene.settle();
   await scene.ask(watch(runId, 2), 51);
