@@ -86,8 +86,19 @@ export function createEdge(deps: EdgeDeps): Edge {
       state.stopping = true;
       await endAllRuns(ctx, times);
       for (const node of state.nodes.values()) forgiveNode(node);
+      letGo(state);
     },
   };
+}
+
+/** What is left is the next process's: no timer of this one may decide about it. */
+function letGo({ ctx, nodes }: EdgeState): void {
+  for (const node of nodes.values()) node.stopWaiting?.();
+  for (const run of ctx.active.values()) {
+    run.cancelDeadline?.();
+    run.cancelWait?.();
+    run.cancelStop?.();
+  }
 }
 
 interface Parts {
