@@ -179,6 +179,27 @@ test('typed events are parts as they are', () => {
   );
 });
 
+test('a body that was not streamed is read at its end', () => {
+  const message = {
+    role: 'assistant',
+    content: 'hé',
+    tool_calls: [{ id: 'a', function: { name: 'f', arguments: '{}' } }],
+  };
+  const usage = { prompt_tokens: 1, completion_tokens: 2 };
+  const body = Buffer.from(
+    JSON.stringify({ choices: [{ index: 0, message, finish_reason: 'tool_calls' }], usage }),
+  );
+  const reader = new ChatAnswerReader({ isWhole: true });
+  const cut = body.indexOf('é') + 1;
+  for (const piece of [body.subarray(0, cut), body.subarray(cut)])
+    assert.deepEqual(reader.read(raw(piece)), []);
+  assert.deepEqual(
+    reader.end().map(({ kind }) => kind),
+    ['text', 'tool-call', 'tool-arguments', 'finish', 'usage'],
+  );
+  assert.deepEqual(new ChatAnswerReader({ isWhole: true }).end(), []);
+});
+
 test('log probabilities come with their text', () => {
   const logprobs = { content: [{ token: 'a', logprob: -1, bytes: [97], top_logprobs: [] }] };
   const [part] = readAll([event({ choices: [{ index: 0, delta: { content: 'a' }, logprobs }] })]);

@@ -5,15 +5,25 @@ import { errorIn, isFields, readChunk } from './chat-chunk.ts';
 import { type SseEvent, SseReader } from './sse-reader.ts';
 import { ToolCallBook } from './tool-call-book.ts';
 
+export interface ReaderOptions {
+  /** The request was not streamed: raw bytes are one JSON body, read at its end. */
+  isWhole: boolean;
+}
+
 /**
- * The answer to a streamed `openai.chat` request, for doors of other dialects: raw events are read, typed ones are
+ * The answer to an `openai.chat` request, for doors of other dialects: raw events are read, typed ones are
  * taken as they are. What comes out depends on the events alone, and for raw ones on their bytes alone, not on where
  * these are cut.
  */
 export class ChatAnswerReader {
   readonly #sse = new SseReader();
   readonly #calls = new ToolCallBook();
+  readonly #body: Uint8Array[] | undefined;
   #hasFailed = false;
+
+  constructor({ isWhole }: ReaderOptions = { isWhole: false }) {
+    this.#body = isWhole ? [] : undefined;
+  }
 
   /** The last bytes were the beginning of an event. If the run ends like this, its answer is broken. */
   get isHolding(): boolean {
@@ -43,7 +53,20 @@ export class ChatAnswerReader {
     }
   }
 
+  /** The run has completed: what could not be read before its end. */
+  end(): readonly AnswerPart[] {
+    const body = this.#body;
+    if (body === undefined || body.length === 0 || this.#hasFailed) return [];
+    const decoder = new TextDecoder();
+    const texts = body.map((bytes) => decoder.decode(bytes, { stream: true }));
+    return this.#readEvent({ name: '', data: texts.join('') + decoder.decode() });
+  }
+
   #readBytes(bytes: Uint8Array): readonly AnswerPart[] {
+    if (this.#body !== undefined) {
+      this.#body.push(bytes);
+      return [];
+    }
     const parts: AnswerPart[] = [];
     for (const event of this.#sse.push(bytes)) {
       if (!this.#hasFailed) parts.push(...this.#readEvent(event));

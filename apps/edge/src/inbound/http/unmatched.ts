@@ -31,7 +31,7 @@ export function createUnmatched({ table, cors, basePath }: UnmatchedDeps): Answe
 function unknownPath({ method }: IncomingMessage, path: string, basePath: string) {
   const isBelow = path.startsWith(`${basePath}/`);
   const hint = isBelow
-    ? `This Edge serves GET ${basePath}/v1/models and POST ${basePath}/v1/chat/completions, /v1/messages, /v1/completions, /v1/embeddings.`
+    ? `This Edge serves GET ${basePath}/v1/models and POST ${basePath}/v1/chat/completions, /v1/responses, /v1/messages, /v1/completions, /v1/embeddings.`
     : `Every path of this Edge begins with ${basePath} (http.base_path).`;
   return {
     status: 404,

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import type { CreateOutcome, RunIntent } from '../../core/door.ts';
+import type { RunIntent } from '../../core/door.ts';
 import { parseJsonBody } from '../http/json-body.ts';
 import { type Fields, toRefusal } from '../http/problem.ts';
 import type { Refusal } from '../http/refusal.ts';
-import { startToRefusal } from '../http/to-http.ts';
+import { readWishes, type Wishes } from '../http/run-wishes.ts';
+import { createToRefusal, startToRefusal } from '../http/to-http.ts';
 import { AttachedSource } from './attached-source.ts';
 import { toChatBody } from './chat-body.ts';
 import { CursorSource } from './cursor-source.ts';
@@ -11,8 +12,8 @@ import { gatherHistory, isReference } from './history.ts';
 import { findKept, identityOf } from './kept-response.ts';
 import { type ResponseAsk, readAsk } from './response-ask.ts';
 import { findProblem } from './response-checks.ts';
-import { keyReused, storeRefused } from './response-refusals.ts';
-import { answerLater, type Called, storeAway } from './responses-port.ts';
+import { notKept, storeRefused } from './response-refusals.ts';
+import { answerLater, type Called } from './responses-port.ts';
 import { showFor, showQueued } from './show-response.ts';
 import { patienceMs, showSnapshot } from './snapshot.ts';
 
@@ -43,7 +44,11 @@ function readRequest(called: Called, bytes: Uint8Array): Request | { kind: 'refu
   if (problem !== undefined) return { kind: 'refused', refusal: toRefusal(problem) };
   const ask = readAsk(body.fields);
   const refusal = refuseKeeping(called, ask);
-  return refusal === undefined ? toRequest(called, ask, bytes) : { kind: 'refused', refusal };
+  if (refusal !== undefined) return { kind: 'refused', refusal };
+  const wishes = readWishes(called.exchange.req, called.edge);
+  if (wishes.kind === 'refused') return wishes;
+  if (wishes.runClass === 'detached' && ask.store === false) return { kind: 'refused', refusal: notKept() };
+  return toRequest({ called, ask, bytes, wishes });
 }
 
 /** Nothing is kept where the operator wants nothing kept; what cannot do without is refused by name. */
@@ -57,16 +62,20 @@ function refuseKeeping(
   return store === true ? storeRefused('store') : undefined;
 }
 
-function toRequest(called: Called, ask: ResponseAsk, bytes: Uint8Array): Request {
-  const key = called.exchange.req.headers['idempotency-key'];
+function toRequest({
+  called,
+  ask,
+  bytes,
+  wishes,
+}: Pick<Request, 'called' | 'ask' | 'bytes'> & { wishes: Wishes }): Request {
   return {
     kind: 'request',
     called,
     ask,
     bytes,
     isStored: ask.store !== false && called.edge.mayStore(),
-    isDetached: ask.background,
-    idempotencyKey: typeof key === 'string' && key !== '' ? key : undefined,
+    isDetached: ask.background || wishes.runClass === 'detached',
+    idempotencyKey: wishes.idempotencyKey,
   };
 }
 
@@ -131,9 +140,9 @@ async function createFirst(request: Request, intent: RunIntent): Promise<void> {
     ...(key !== undefined && { idempotency: { key, bodyHash: hashOf(bytes) } }),
   });
   if (outcome.kind !== 'created' && outcome.kind !== 'repeated')
-    return called.exchange.refuse(refusalOf(outcome));
+    return called.exchange.refuse(createToRefusal(outcome));
   const identity = identityOf(outcome.runId, ask.fields, isStored);
-  if (isDetached && !ask.stream) {
+  if (ask.background && !ask.stream) {
     const kept =
       outcome.kind === 'repeated'
         ? await findKept(called.edge, { id: identity.id, keyId: called.keyId })
@@ -144,11 +153,6 @@ async function createFirst(request: Request, intent: RunIntent): Promise<void> {
   }
   const source = new CursorSource({ called, runId: outcome.runId, owns: !isDetached });
   await source.open((source) => showFor({ called, identity, source }));
-}
-
-function refusalOf(outcome: Exclude<CreateOutcome, { kind: 'created' | 'repeated' }>): Refusal {
-  if (outcome.kind === 'key-conflict') return keyReused(outcome.key);
-  return outcome.kind === 'store-unavailable' ? storeAway(outcome.detail) : startToRefusal(outcome);
 }
 
 function hashOf(bytes: Uint8Array): string {

@@ -4,6 +4,7 @@ import type { RunOrder } from '../../ports/run-orders.ts';
 import type { RunRecord } from '../../ports/run-records.ts';
 import { parseJsonBody } from '../http/json-body.ts';
 import type { Fields } from '../http/problem.ts';
+import { foreignFields } from './foreign-fields.ts';
 import { readAsk } from './response-ask.ts';
 import { toResponseId, toRunId } from './response-ids.ts';
 import type { ResponseIdentity } from './response-object.ts';
@@ -32,7 +33,8 @@ export async function findKept(edge: EdgeDoor, { id, keyId }: KeptRef): Promise<
   const order = await edge.runOrder({ runId, keyId });
   if (order === undefined) return undefined;
   const fields = fieldsOf(record, order);
-  return fields && { record, identity: identityOf(runId, fields, true) };
+  const isWhole = !order.stream;
+  return fields && { record, identity: { ...identityOf(runId, fields, true), isWhole } };
 }
 
 /** `store: false` is kept from everybody, even while it runs. */
@@ -40,9 +42,9 @@ function isKept({ stored, runClass }: RunRecord): boolean {
   return stored || runClass === 'detached';
 }
 
-function fieldsOf({ door }: RunRecord, { asked }: RunOrder): Fields | undefined {
-  if (door !== 'openai' || asked === undefined) return undefined;
-  const body = parseJsonBody(asked);
+function fieldsOf(record: RunRecord, order: RunOrder): Fields | undefined {
+  if (record.door !== 'openai' || order.asked === undefined) return foreignFields(record, order);
+  const body = parseJsonBody(order.asked);
   return body.kind === 'object' ? body.fields : undefined;
 }
 

@@ -9,6 +9,8 @@ export interface ResponseIdentity {
   /** Seconds since 1970. */
   createdAtS: number;
   isStored: boolean;
+  /** It was asked for at another door, and not as a stream. */
+  isWhole?: boolean;
   ask: ResponseAsk;
 }
 

@@ -47,15 +47,9 @@ export function notEnded(id: string): Refusal {
   };
 }
 
-export function keyReused(key: string): Refusal {
-  const message = `The Idempotency-Key '${shortened(key)}' was used for another request within the last 24 hours.`;
-  return {
-    status: 409,
-    message,
-    type: 'invalid_request_error',
-    code: 'idempotency_key_reused',
-    shouldRetry: false,
-  };
+export function notKept(): Refusal {
+  const message = 'x-iop-on-disconnect: continue needs store: the answer has to be kept until it is fetched.';
+  return invalidRequest(message, 'invalid_value', 'store');
 }
 
 export function noSuchEvent(startingAfter: number, last: number): Refusal {

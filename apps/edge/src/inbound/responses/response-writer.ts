@@ -24,7 +24,7 @@ const longestAnswer = 64 * 1024 * 1024;
 export class ResponseWriter {
   readonly #identity: ResponseIdentity;
   readonly #emit: (event: ResponseEvent) => void;
-  readonly #reader = new ChatAnswerReader();
+  readonly #reader: ChatAnswerReader;
   readonly #output: ResponseOutput;
   #sequence = 0;
   #size = 0;
@@ -38,6 +38,7 @@ export class ResponseWriter {
   constructor(identity: ResponseIdentity, emit: (event: ResponseEvent) => void = ignore) {
     this.#identity = identity;
     this.#emit = emit;
+    this.#reader = new ChatAnswerReader({ isWhole: identity.isWhole === true });
     this.#output = new ResponseOutput(identity, (type, fields) => this.#send(type, fields));
   }
 
@@ -73,6 +74,7 @@ export class ResponseWriter {
   /** @param endedAtS seconds since 1970 */
   finish(end: RunEnd, endedAtS: number): void {
     this.#start();
+    if (end.kind === 'completed') for (const part of this.#reader.end()) this.#part(part);
     if (end.kind === 'completed' && this.#reader.isHolding) this.#broken ??= brokenEnd(cutEvent);
     this.#usage ??= end.usage && fromUsage(end.usage);
     const finish = end.kind === 'completed' && end.finish === 'other' ? this.#finish : undefined;

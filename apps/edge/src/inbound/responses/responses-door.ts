@@ -1,6 +1,7 @@
 import type { EdgeDoor } from '../../core/door.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { HttpPort, HttpRoutes } from '../http/http-port.ts';
+import { compactResponse } from './compact-response.ts';
 import { createResponse } from './create-response.ts';
 import { cancel, listInputItems, remove, retrieve } from './kept-requests.ts';
 import { answerLater, type Called } from './responses-port.ts';
@@ -27,7 +28,12 @@ export function responsesDoor(edge: EdgeDoor): HttpRoutes {
     });
     port.route('POST', '/v1/responses/*', (exchange, rest) => {
       const { id, action } = split(rest);
-      if (action === 'cancel') {
+      if (rest === 'compact') {
+        takeRequest(port, exchange, (keyId, bytes) => {
+          const called = { ...table, exchange, keyId };
+          answerLater(called, () => compactResponse(called, bytes));
+        });
+      } else if (action === 'cancel') {
         takeRequest(port, exchange, (keyId) => {
           const called = { ...table, exchange, keyId };
           answerLater(called, () => cancel(called, id));
