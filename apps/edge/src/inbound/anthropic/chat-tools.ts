@@ -1,11 +1,12 @@
 import { type Fields, isObject } from '../http/problem.ts';
 import { isServerTool } from './block-checks.ts';
 import { blocksOf } from './block-text.ts';
+import type { ChatTool } from './chat-message.ts';
 import { toolsOf } from './tool-checks.ts';
 
 export interface ChatTools {
   /** Fields of a chat request. */
-  fields: Fields;
+  fields: { tools?: readonly ChatTool[] } & Fields;
   /** What was asked for and cannot be served, for people. */
   unsupported: readonly string[];
 }
@@ -56,12 +57,12 @@ function readChanges({ messages }: Fields): ToolChanges {
   return { definitions, get: (name) => shown.get(name) };
 }
 
-function toFunction({ name, description, input_schema: parameters, strict }: Fields): Fields {
+function toFunction({ name, description, input_schema: parameters, strict }: Fields): ChatTool {
   const described = {
     name,
     ...(typeof description === 'string' && { description }),
     parameters,
-    ...(strict === true && { strict }),
+    ...(strict === true && { strict: true as const }),
   };
   return { type: 'function', function: described };
 }
