@@ -200,4 +200,5 @@ test('what is wrong is said with its place', () => {
   assert.deepEqual(problemOf(user(pdf)), ['messages[0].content[0].source.type', 'unsupported', 400]);
   assert.deepEqual(problemOf({ tools: [{ name: 'x' }] })[0], 'tools[0].input_schema');
   assert.deepEqual(problemOf({ system: 5 })[0], 'system');
+  assert.deepEqual(problemOf({ thread: { type: 'create' } }), ['thread', 'thread_unsupported_request', 400]);
 });
