@@ -6,6 +6,8 @@ import { playAct } from './upstream-play.ts';
 
 /** A chat request as the upstream saw it. Times are of `performance.now()` in the test's process. */
 export interface SeenRequest {
+  /** Below the base URL, with its query. */
+  readonly path: string;
   readonly body: ChatBody;
   readonly text: string;
   readonly headers: IncomingMessage['headers'];
@@ -98,6 +100,7 @@ async function takeChat(
   for await (const piece of request) pieces.push(piece);
   const text = Buffer.concat(pieces).toString('utf8');
   const seen = {
+    path: (request.url ?? '').replace(/^\/v1\//, ''),
     body: JSON.parse(text) as ChatBody,
     text,
     headers: request.headers,

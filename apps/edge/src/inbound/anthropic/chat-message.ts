@@ -20,6 +20,11 @@ export interface ChatCall {
   function: { name: string; arguments: string };
 }
 
+export interface ChatTool {
+  type: 'function';
+  function: { name: unknown; description?: string; parameters: unknown; strict?: true };
+}
+
 export function textPart(text: string): ChatPart {
   return { type: 'text', text };
 }

@@ -1,7 +1,7 @@
 import { parseJsonBody } from '../http/json-body.ts';
 import { type Fields, isObject, type Problem, toRefusal } from '../http/problem.ts';
 import type { Refusal } from '../http/refusal.ts';
-import type { ChatMessage } from './chat-message.ts';
+import type { ChatMessage, ChatTool } from './chat-message.ts';
 import { toChatTools } from './chat-tools.ts';
 import { toConversation } from './conversation.ts';
 
@@ -16,6 +16,7 @@ export interface TranslatedRequest {
 
 export interface ChatRequest extends Fields {
   messages: readonly ChatMessage[];
+  tools?: readonly ChatTool[];
 }
 
 export type RequestOutcome =

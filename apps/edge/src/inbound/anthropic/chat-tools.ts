@@ -1,11 +1,12 @@
 import { type Fields, isObject } from '../http/problem.ts';
 import { isServerTool } from './block-checks.ts';
 import { blocksOf } from './block-text.ts';
+import type { ChatTool } from './chat-message.ts';
 import { toolsOf } from './tool-checks.ts';
 
 export interface ChatTools {
   /** Fields of a chat request. */
-  fields: Fields;
+  fields: { tools?: readonly ChatTool[] } & Fields;
   /** What was asked for and cannot be served, for people. */
   unsupported: readonly string[];
 }
@@ -16,7 +17,7 @@ export function toChatTools(body: Fields): ChatTools {
   const unsupported = shown.filter(isServerTool).map(nameOf);
   const tools = shown.filter((tool) => !isServerTool(tool)).map(toFunction);
   const fields = { ...(tools.length > 0 && { tools, ...toChoice(body.tool_choice) }) };
-  return { fields, unsupported: [...unsupported, ...mcpServers(body)] };
+  return { fields, unsupported: [...unsupported, ...toolPlaces(body)] };
 }
 
 /** A deferred tool is shown once the conversation names it; by itself where nobody is left who could find it. */
@@ -56,12 +57,12 @@ function readChanges({ messages }: Fields): ToolChanges {
   return { definitions, get: (name) => shown.get(name) };
 }
 
-function toFunction({ name, description, input_schema: parameters, strict }: Fields): Fields {
+function toFunction({ name, description, input_schema: parameters, strict }: Fields): ChatTool {
   const described = {
     name,
     ...(typeof description === 'string' && { description }),
     parameters,
-    ...(strict === true && { strict }),
+    ...(strict === true && { strict: true as const }),
   };
   return { type: 'function', function: described };
 }
@@ -79,7 +80,9 @@ function nameOf({ type, name }: Fields): string {
   return name === undefined || name === type ? String(type) : `${name} (${type})`;
 }
 
-function mcpServers({ mcp_servers: servers }: Fields): string[] {
-  if (!Array.isArray(servers)) return [];
-  return servers.filter(isObject).map(({ name }) => `MCP server ${name}`);
+/** Where tools would run that are not even listed. */
+function toolPlaces({ mcp_servers: servers, container }: Fields): string[] {
+  const places = Array.isArray(servers) ? servers.filter(isObject) : [];
+  const names = places.map(({ name }) => `MCP server ${name}`);
+  return container === undefined || container === null ? names : [...names, 'container'];
 }

@@ -18,13 +18,13 @@ const forgetMs = 10 * 60_000;
 const answerLimitBytes = 64 * 1024;
 const maxRemembered = 1000;
 
-type CountEdge = Pick<EdgeDoor, 'start'>;
+type CountEdge = Pick<EdgeDoor, 'start' | 'mayStore'>;
 
 /** `POST /v1/messages/count_tokens`: the engine's own number where it serves this path, else an estimate, marked. */
 export function createCountTokens(port: HttpPort, edge: CountEdge): (exchange: Exchange) => void {
   const mute = new Map<string, number>();
   return (exchange) => {
-    takeBody(port, exchange, ({ bytes, keyId }) => {
+    takeBody({ port, edge, exchange }, ({ bytes, keyId }) => {
       const parsed = parseMessagesRequest(bytes, findCountProblem);
       if (parsed.kind === 'refused') exchange.refuse(parsed.refusal);
       else count({ port, edge, mute, exchange, request: parsed.request, keyId }, bytes);

@@ -16,6 +16,9 @@ const types: Readonly<Record<number, string>> = {
   529: 'overloaded_error',
 };
 
+/** What is asked for cannot be had with a conversation that the server keeps. */
+export const threadCode = 'thread_unsupported_request';
+
 export const anthropicStyle: AnswerStyle = {
   encodeError: encodeAnthropicError,
   requestIdHeader: 'request-id',
@@ -27,6 +30,7 @@ export function encodeAnthropicError(refusal: Refusal, requestId: string): strin
   const details = {
     ...(code !== null && { error_code: code }),
     ...(param !== undefined && { param }),
+    ...(code === threadCode && { unsupported: ['thread'] }),
   };
   const error = {
     type: typeOf(refusal.status),

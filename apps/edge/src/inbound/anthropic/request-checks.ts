@@ -12,11 +12,13 @@ import {
 } from '../http/field-checks.ts';
 import { type Fields, isObject, type Problem } from '../http/problem.ts';
 import { checkContent } from './block-checks.ts';
+import { threadCode } from './error-style.ts';
 import { checkTools } from './tool-checks.ts';
 
 /** What every upstream would trip over, and what cannot be said to one. */
 export function findProblem(body: Fields): Problem | undefined {
   return (
+    checkThread(body) ??
     findCountProblem(body) ??
     (body.max_tokens === undefined ? { kind: 'missing', path: 'max_tokens' } : undefined) ??
     atLeast(body, 'max_tokens', 1) ??
@@ -25,6 +27,13 @@ export function findProblem(body: Fields): Problem | undefined {
     inArray(body, 'stop_sequences', checkString) ??
     optional(body, 'metadata', isAnObject)
   );
+}
+
+/** Clients that meet this code send the whole conversation from then on. */
+function checkThread({ thread }: Fields): Problem | undefined {
+  if (thread === undefined || thread === null) return undefined;
+  const rule = 'no conversation is kept here; send the whole of it with every request';
+  return { kind: 'value', path: 'thread', code: threadCode, rule };
 }
 
 /** To count, less has to be there. */

@@ -6,6 +6,8 @@ import { estimateTextTokens } from './text-tokens.ts';
 /** What chat templates put around a message, and around the definition of a tool. */
 const messageTokens = 5;
 const toolTokens = 8;
+/** How to call a tool: most templates explain it once. */
+const toolsTokens = 80;
 /** An image of about 1000 by 1000 pixels; its real size is the engine's to see. */
 const imageTokens = 1200;
 
@@ -13,7 +15,7 @@ const imageTokens = 1200;
 export function estimateTokens({ messages, tools, response_format: format }: ChatRequest): number {
   let tokens = 3;
   for (const message of messages) tokens += messageTokens + ofMessage(message);
-  if (Array.isArray(tools)) for (const tool of tools) tokens += toolTokens + ofJson(tool);
+  if (tools !== undefined) tokens += toolsTokens + sum(tools.map((tool) => toolTokens + ofJson(tool)));
   return format === undefined ? tokens : tokens + ofJson(format);
 }
 

@@ -4,10 +4,10 @@ import type { Exchange } from '../http/exchange.ts';
 import type { HttpPort } from '../http/http-port.ts';
 import { invalidRequest } from '../http/refusal.ts';
 import { eventNumber } from '../http/run-wishes.ts';
+import { showRun } from '../http/start-kept.ts';
 import { storeUnavailable, unknownRun } from '../http/to-http.ts';
 import { createAnswer } from './create-answer.ts';
 import type { RunShape } from './run-shape.ts';
-import { showRun } from './start-kept.ts';
 
 export interface KeptRunDeps {
   port: HttpPort;

@@ -5,10 +5,10 @@ import type { HttpPort } from '../http/http-port.ts';
 import { invalidRequest, type Refusal } from '../http/refusal.ts';
 import { type BodyOutcome, readBody } from '../http/request-body.ts';
 import { readWishes, type Wishes } from '../http/run-wishes.ts';
+import { type RunStarter, startKept } from '../http/start-kept.ts';
 import { startToRefusal } from '../http/to-http.ts';
 import { createAnswer } from './create-answer.ts';
 import type { RunRequest, RunShape } from './run-shape.ts';
-import { type RunStarter, startKept } from './start-kept.ts';
 
 /** Takes a request in this shape, from its head to a run with an owner. */
 export type TakeRun = (exchange: Exchange, shape: RunShape) => void;

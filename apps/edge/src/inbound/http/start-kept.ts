@@ -1,9 +1,16 @@
-import type { EdgeDoor, OpenOutcome, RunCreation } from '../../core/door.ts';
-import { CursorReader } from '../http/cursor-reader.ts';
-import type { Exchange } from '../http/exchange.ts';
-import type { HttpPort } from '../http/http-port.ts';
-import { createToRefusal, openToRefusal } from '../http/to-http.ts';
-import type { RunAnswer } from './create-answer.ts';
+import type { EdgeDoor, OpenOutcome, RunCreation, RunReader } from '../../core/door.ts';
+import { CursorReader } from './cursor-reader.ts';
+import type { Exchange } from './exchange.ts';
+import type { HttpPort } from './http-port.ts';
+import type { RunOwner } from './run-owner.ts';
+import { createToRefusal, openToRefusal } from './to-http.ts';
+
+/** An answer that is made of a run. */
+export interface RunAnswer extends RunReader {
+  readonly owner: RunOwner;
+  /** The request was refused after all. */
+  discard(): void;
+}
 
 export type RunStarter = Pick<EdgeDoor, 'start' | 'create' | 'open' | 'mayStore'>;
 
