@@ -1,7 +1,8 @@
-import type { DatabaseSync } from 'node:sqlite';
-import { posBits } from './log-table.ts';
+import type { LogChain } from './log-chain.ts';
+import type { LogTable } from './log-table.ts';
 import { pageHeadBytes, type SegmentPage } from './messages.ts';
 import { endOfEvent, skipEvents } from './segment-bytes.ts';
+import type { SegmentRow } from './segment-table.ts';
 
 /** Reads logs in pages that end before a gap. */
 export interface LogPages {
@@ -9,81 +10,93 @@ export interface LogPages {
   read(runId: string, afterPos: number, limitBytes: number): SegmentPage | undefined;
 }
 
+/** Encoded events that follow each other. */
 interface Part {
-  bytes: Uint8Array;
+  firstPos: number;
   count: number;
+  bytes: Uint8Array;
 }
 
-export function createLogPages(db: DatabaseSync): LogPages {
-  const runNoOf = db.prepare('SELECT run_no FROM run_logs WHERE run_id = ?');
-  const inRun = `id >= ?1 << ${posBits} AND id < ?1 + 1 << ${posBits}`;
-  const columns = `id & ${2 ** posBits - 1} AS pos, count, events`;
-  /** The segment that may hold an event: the last one that begins no later. */
-  const around = db.prepare(
-    `SELECT ${columns} FROM run_segments WHERE ${inRun} AND id <= ?1 << ${posBits} | ?2 ORDER BY id DESC LIMIT 1`,
-  );
-  const behind = db.prepare(
-    `SELECT ${columns} FROM run_segments WHERE ${inRun} AND id > ?1 << ${posBits} | ?2 ORDER BY id`,
-  );
-
-  function* segmentsFrom(runNo: number, pos: number): Generator<Segment> {
-    const holding = around.get(runNo, pos);
-    if (holding !== undefined) yield toSegment(holding);
-    for (const row of behind.iterate(runNo, pos)) yield toSegment(row);
-  }
-
+export function createLogPages(logs: LogTable, chain: LogChain): LogPages {
   return {
     read(runId, afterPos, limitBytes) {
-      const row = runNoOf.get(runId);
-      if (row === undefined || afterPos + 1 >= 2 ** posBits) return undefined;
-      return collect(segmentsFrom(Number(row.run_no), afterPos + 1), afterPos, limitBytes);
+      const log = logs.find(runId);
+      if (log === undefined) return undefined;
+      const page = new Page(afterPos, limitBytes);
+      for (const row of chain.from(log, afterPos + 1)) {
+        for (const part of partsOf(row, chain.tableOf(log).events(row.id))) {
+          if (!page.take(part)) return page.end();
+        }
+      }
+      return page.end();
     },
   };
 }
 
-interface Segment extends Part {
-  pos: number;
-}
+class Page {
+  readonly #parts: Uint8Array[] = [];
+  readonly #afterPos: number;
+  #left: number;
+  #firstPos = 0;
+  #nextPos = 0;
 
-function collect(segments: Iterable<Segment>, afterPos: number, limitBytes: number): SegmentPage | undefined {
-  const parts: Part[] = [];
-  let [firstPos, nextPos, left] = [0, 0, limitBytes];
-  for (const segment of segments) {
-    if (segment.pos + segment.count <= afterPos + 1) continue;
-    if (parts.length > 0 && segment.pos !== nextPos) break;
-    const skip = Math.max(0, afterPos + 1 - segment.pos);
-    if (parts.length === 0) firstPos = nextPos = segment.pos + skip;
-    const part = takePart(segment, skip, left);
-    parts.push(part);
-    nextPos += part.count;
-    left -= part.bytes.length;
-    if (left <= 0 || skip + part.count < segment.count) break;
+  constructor(afterPos: number, limitBytes: number) {
+    this.#afterPos = afterPos;
+    this.#left = limitBytes;
   }
-  return parts.length === 0 ? undefined : { firstPos, count: nextPos - firstPos, bytes: join(parts) };
-}
 
-/** One event at least. */
-function takePart({ bytes, count }: Part, skip: number, limitBytes: number): Part {
-  const start = skipEvents(bytes, skip);
-  let [end, taken] = [start, 0];
-  while (taken < count - skip && (taken === 0 || end - start < limitBytes)) {
-    end = endOfEvent(bytes, end);
-    taken++;
+  /** False: the page is full, or a gap lies before this part. */
+  take({ firstPos, count, bytes }: Part): boolean {
+    const skipped = Math.max(0, this.#afterPos + 1 - firstPos);
+    if (skipped >= count) return true;
+    if (this.#parts.length === 0) this.#firstPos = this.#nextPos = firstPos + skipped;
+    else if (firstPos !== this.#nextPos) return false;
+    const taken = this.#takeSome(bytes, skipped, count - skipped);
+    this.#nextPos += taken;
+    return taken === count - skipped && this.#left > 0;
   }
-  return { bytes: bytes.subarray(start, end), count: taken };
+
+  end(): SegmentPage | undefined {
+    if (this.#parts.length === 0) return undefined;
+    const count = this.#nextPos - this.#firstPos;
+    return { firstPos: this.#firstPos, count, bytes: join(this.#parts) };
+  }
+
+  /** At least one event of a page. */
+  #takeSome(bytes: Uint8Array, skipped: number, count: number): number {
+    const start = skipEvents(bytes, skipped);
+    let [end, taken] = [start, 0];
+    while (taken < count && (end - start < this.#left || (taken === 0 && this.#parts.length === 0))) {
+      end = endOfEvent(bytes, end);
+      taken++;
+    }
+    this.#parts.push(bytes.subarray(start, end));
+    this.#left -= end - start;
+    return taken;
+  }
 }
 
-function join(parts: readonly Part[]): Uint8Array<ArrayBuffer> {
-  const sizeBytes = parts.reduce((sum, part) => sum + part.bytes.length, 0);
+/** A segment whose content was taken out is several parts, with gaps between them. */
+function* partsOf({ firstPos, count, left }: SegmentRow, bytes: Uint8Array): Generator<Part> {
+  if (left === undefined) {
+    yield { firstPos, count, bytes };
+    return;
+  }
+  let at = 0;
+  for (const place of left) {
+    const end = endOfEvent(bytes, at);
+    yield { firstPos: firstPos + place, count: 1, bytes: bytes.subarray(at, end) };
+    at = end;
+  }
+}
+
+function join(parts: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
+  const sizeBytes = parts.reduce((sum, part) => sum + part.length, 0);
   const joined = new Uint8Array(pageHeadBytes + sizeBytes);
   let at = pageHeadBytes;
-  for (const { bytes } of parts) {
-    joined.set(bytes, at);
-    at += bytes.length;
+  for (const part of parts) {
+    joined.set(part, at);
+    at += part.length;
   }
   return joined;
-}
-
-function toSegment(row: Record<string, unknown>): Segment {
-  return { pos: Number(row.pos), count: Number(row.count), bytes: row.events as Uint8Array };
 }

@@ -90,19 +90,45 @@ export const migrations: readonly string[] = [
     ended INTEGER NOT NULL,
     -- of the segments that hold content
     bytes INTEGER NOT NULL,
-    has_content INTEGER NOT NULL
+    has_content INTEGER NOT NULL,
+    -- how many segments there were, and the newest of them
+    segments INTEGER NOT NULL,
+    last_id INTEGER NOT NULL
   );
   CREATE INDEX run_logs_content ON run_logs (kept, run_no) WHERE has_content = 1;
 
-  -- events that follow each other, as the field 'events' of a RunEvents message
-  CREATE TABLE run_segments (
-    -- run_no << 30 | pos of the first event: what belongs to a run lies together
+  -- events that follow each other, as the field 'events' of a RunEvents message; appended only, whosever they are, so
+  -- that a transaction changes few pages. Those of stored and detached runs live longer and so lie apart.
+  CREATE TABLE attached_segments (
     id INTEGER PRIMARY KEY,
+    run_no INTEGER NOT NULL,
+    -- the segment before it of the same run; 0: none
+    previous INTEGER NOT NULL,
+    first_pos INTEGER NOT NULL,
     count INTEGER NOT NULL,
     -- 1: some are the Edge's own; 2: some are content
     holds INTEGER NOT NULL,
+    -- when content was taken out: which of the events are left, as a JSON array of places from 0
+    left_json TEXT,
     events BLOB NOT NULL
   );
+  CREATE TABLE kept_segments (
+    id INTEGER PRIMARY KEY,
+    run_no INTEGER NOT NULL,
+    previous INTEGER NOT NULL,
+    first_pos INTEGER NOT NULL,
+    count INTEGER NOT NULL,
+    holds INTEGER NOT NULL,
+    left_json TEXT,
+    events BLOB NOT NULL
+  );
+  -- every so many segments of a run one is marked, from which its predecessors are found
+  CREATE TABLE run_marks (
+    run_no INTEGER NOT NULL,
+    first_pos INTEGER NOT NULL,
+    id INTEGER NOT NULL,
+    PRIMARY KEY (run_no, first_pos)
+  ) WITHOUT ROWID;
 
   -- the sum of run_logs.bytes of runs that are not kept
   CREATE TABLE content_total (bytes INTEGER NOT NULL);

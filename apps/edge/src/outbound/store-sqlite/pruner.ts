@@ -65,9 +65,8 @@ class SqlitePruner implements Pruner {
     let bytes = 0;
     for (const row of rows) {
       if (isPrunable(row, keptBefore)) {
-        const left = this.#eraseLog(row, biteBytes - bytes);
+        if (!this.#eraseLog(row, biteBytes - bytes)) return true;
         bytes += row.bytes;
-        if (left > 0) break;
       }
       upTo = row.runId;
       if (bytes >= biteBytes) break;
@@ -78,8 +77,8 @@ class SqlitePruner implements Pruner {
     return !isWhole;
   }
 
-  #eraseLog(row: SweepRow, limitBytes: number): number {
-    return row.hasLog ? this.#parts.eraser.erase(row.runId, limitBytes) : 0;
+  #eraseLog(row: SweepRow, limitBytes: number): boolean {
+    return !row.hasLog || this.#parts.eraser.erase(row.runId, limitBytes);
   }
 
   /** A run is in its day's sum from the moment in which its record is gone: counted once, whatever happens. */
@@ -99,7 +98,7 @@ class SqlitePruner implements Pruner {
     for (const row of rows) {
       const runId = String(row.run_id);
       left -= this.#parts.logs.find(runId)?.bytes ?? 0;
-      if (this.#parts.eraser.strip(runId, biteBytes) > 0) return true;
+      if (!this.#parts.eraser.strip(runId, biteBytes)) return true;
       this.#parts.orders.delete(runId);
       if (left <= 0) return true;
     }

@@ -8,6 +8,7 @@ import { isIopError } from '@iop/domain';
 import { releaseMemory } from '@iop/shell/memory';
 import { inTransaction, openDatabase } from './database.ts';
 import { createDurableTables } from './durable-tables.ts';
+import { createLogChain } from './log-chain.ts';
 import { createLogEraser } from './log-eraser.ts';
 import { createLogPages, type LogPages } from './log-pages.ts';
 import { createLogTable } from './log-table.ts';
@@ -75,11 +76,13 @@ function openStore(ask: OpenAsk): StoreContent {
 }
 
 function createTables(db: DatabaseSync): OpenStore {
-  const [runs, logs, orders] = [createRunTable(db), createLogTable(db), createOrderTable(db)];
+  const [runs, orders] = [createRunTable(db), createOrderTable(db)];
   const [durable, usage] = [createDurableTables(db), createUsageTable(db)];
-  const eraser = createLogEraser(db, logs);
+  const chain = createLogChain(db);
+  const logs = createLogTable(db, chain);
+  const eraser = createLogEraser(db, logs, chain);
   const pruner = createPruner({ db, logs, eraser, orders, usage });
-  return { db, runs, logs, eraser, orders, durable, usage, pages: createLogPages(db), pruner };
+  return { db, runs, logs, eraser, orders, durable, usage, pages: createLogPages(logs, chain), pruner };
 }
 
 function writeOnce(store: OpenStore, write: StoreWrite): WriteAnswer {
