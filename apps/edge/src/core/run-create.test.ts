@@ -6,7 +6,7 @@ import { completed } from '../testing/fake-node.ts';
 
 const keyed = (key: string, bodyHash = 'h1') => ({ idempotency: { key, bodyHash } });
 
-test('the same key and body are the same run; another body is a conflict; another key of a caller is another run', async () => {
+test('E26: the same key and body are the same run; another body is a conflict; another key of a caller is another run', async () => {
   const { edge, linkNode } = createEdgeFixture();
   const node = linkNode('a');
   const id = await createRun(edge, keyed('k'));
@@ -50,7 +50,7 @@ test('a key whose run ended by its caller or retryable starts a new run, every o
   }
 });
 
-test('an attached run with a key lives while one of its owners does; a watcher is none', async () => {
+test('E28: an attached run with a key lives while one of its owners does; a watcher is none', async () => {
   const { edge, linkNode } = createEdgeFixture();
   const node = linkNode('a');
   const id = await createRun(edge, { runClass: 'attached', ...keyed('k') });

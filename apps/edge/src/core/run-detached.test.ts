@@ -10,7 +10,7 @@ const refused = {
   failure: { kind: 'unavailable', code: 'upstream.refused', message: 'no', details: {}, retryable: true },
 } as const;
 
-test('E21: the record is committed before the run is dispatched, and the attempt before its Node is asked', async () => {
+test('E25: the record is committed before the run is dispatched, and the attempt before its Node is asked', async () => {
   const { edge, linkNode, orders, records } = createEdgeFixture();
   const node = linkNode('a');
   const creating = tryCreate(edge);
@@ -34,7 +34,7 @@ test('nothing is started when the disk refuses, and the caller is told', async (
   assert.equal(edge.gauges().runsActive, 0);
 });
 
-test('acks and credit of a detached run follow the commit; deltas are shown before, the end after', async () => {
+test('E24: acks and credit of a detached run follow the commit; deltas are shown before, the end after', async () => {
   const { edge, linkNode, log } = createEdgeFixture();
   const node = linkNode('a');
   const id = await createRun(edge);
@@ -65,7 +65,7 @@ test('acks and credit of a detached run follow the commit; deltas are shown befo
   assert.equal((await edge.findRun({ runId: id }))?.state, 'completed');
 });
 
-test('a disconnect does not end a detached run, a cancel does', async () => {
+test('E27: a disconnect does not end a detached run, a cancel does', async () => {
   const { edge, linkNode } = createEdgeFixture();
   const node = linkNode('a');
   const id = await createRun(edge);
@@ -85,7 +85,7 @@ test('a disconnect does not end a detached run, a cancel does', async () => {
   assert.deepEqual(again.events.at(-1), { kind: 'end', end: { kind: 'cancelled', by: 'caller' } });
 });
 
-test('two cursors see the same events in the same order, one of them from the middle on', async () => {
+test('E23: two cursors see the same events in the same order, one of them from the middle on', async () => {
   const { edge, linkNode } = createEdgeFixture();
   const node = linkNode('a');
   const id = await createRun(edge);
@@ -134,7 +134,7 @@ test('a cursor beyond the newest event waits; beyond the end of an ended run it 
   assert.equal((await open(5)).kind, 'at-end');
 });
 
-test('a run of another key looks as if it did not exist, also when it has ended', async () => {
+test('E31: a run of another key looks as if it did not exist, also when it has ended', async () => {
   const { edge, linkNode } = createEdgeFixture();
   const node = linkNode('a');
   const id = await createRun(edge);
@@ -172,7 +172,7 @@ test('a detached run outlives its link for as long as lost_after says, an attach
   assert.equal(codeOf((await edge.findRun({ runId: id }))?.end), 'node.lost');
 });
 
-test('F7: what a Node says of a run that was given up is kept for people, and changes nothing', async () => {
+test('F7, E30: what a Node says of a run that was given up is kept for people, and changes nothing', async () => {
   const limits = { detachedLostAfterMs: 1000 };
   const { edge, linkNode, cut, clock } = createEdgeFixture(settingsOf({}, limits));
   const node = linkNode('a');
