@@ -1,14 +1,18 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  AttemptEventSchema,
+  CandidateSchema,
   create,
   RawEventSchema,
   RunEventSchema,
+  RunState,
+  StateEventSchema,
   ToolCallEventSchema,
   UsageEventSchema,
   UsageSchema,
 } from '@iop/wire';
-import { toEventJson } from './event-json.ts';
+import { stateOf, toEventJson } from './event-json.ts';
 
 test('an event becomes its kind and its fields, bytes become text', () => {
   const raw = create(RawEventSchema, {
@@ -42,4 +46,17 @@ test('what is no text, no field or not known is still JSON', () => {
     usage: { promptTokens: 3, completionTokens: 0, estimated: false },
   });
   assert.deepEqual(toEventJson(create(RunEventSchema)), { kind: 'unknown' });
+});
+
+test('what the Edge says of a run is told in its own words', () => {
+  const state = create(StateEventSchema, { state: RunState.UNKNOWN });
+  const changed = create(RunEventSchema, { kind: { case: 'state', value: state } });
+  assert.deepEqual(toEventJson(changed), { kind: 'state', state: 'unknown' });
+  assert.equal(stateOf(changed), 'unknown');
+  const candidates = [create(CandidateSchema, { node: 'a', verdict: 'chosen' })];
+  const attempt = create(AttemptEventSchema, { attempt: 1, node: 'a', candidates });
+  const json = toEventJson(create(RunEventSchema, { kind: { case: 'attempt', value: attempt } }));
+  assert.deepEqual(json.candidates, [
+    { node: 'a', adapter: '', target: '', verdict: 'chosen', running: 0, limit: 0 },
+  ]);
 });
