@@ -1,4 +1,4 @@
-import { connectOperator, type NodeView, type RunView } from '@iop/client';
+import { connectOperator, type NodeView, noLimits, type OperatorClient, type RunView } from '@iop/client';
 import type { Clock, RunEnd } from '@iop/domain';
 import type { Edge } from './edge.ts';
 
@@ -17,21 +17,13 @@ export interface Operator {
   listRuns(): Promise<RunInfo[]>;
   cancelRun(runId: string): Promise<void>;
   /** Gives the secret. */
-  createKey(name: string): Promise<string>;
+  createKey(name: string, role?: 'caller' | 'operator'): Promise<string>;
   revokeKey(id: string): Promise<void>;
   close(): void;
 }
 
 export async function openOperator(edge: Pick<Edge, 'socketPath'>): Promise<Operator> {
-  const client = await connectOperator(
-    {
-      address: { kind: 'unix', path: edge.socketPath },
-      name: 'e2e',
-      build: 'e2e',
-      clock,
-    },
-    AbortSignal.timeout(30_000),
-  );
+  const client = await openClient(edge);
   return {
     listNodes: () => client.listNodes(),
     async listRuns() {
@@ -39,10 +31,18 @@ export async function openOperator(edge: Pick<Edge, 'socketPath'>): Promise<Oper
       return runs.map((run) => ({ ...run, end: run.end && toEndInfo(run.end) }));
     },
     cancelRun: async (runId) => void (await client.cancelRun(runId)),
-    createKey: async (name) => (await client.createKey(name)).secret,
+    createKey: async (name, role = 'caller') => (await client.createKey(name, { ...noLimits, role })).secret,
     revokeKey: async (id) => void (await client.revokeKey(id)),
     close: () => client.close(),
   };
+}
+
+/** Everything that the wire has for operators. */
+export function openClient(edge: Pick<Edge, 'socketPath'>): Promise<OperatorClient> {
+  return connectOperator(
+    { address: { kind: 'unix', path: edge.socketPath }, name: 'e2e', build: 'e2e', clock },
+    AbortSignal.timeout(30_000),
+  );
 }
 
 const clock: Clock = {

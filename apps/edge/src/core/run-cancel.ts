@@ -47,9 +47,8 @@ export async function requestCancel(ctx: RunContext, ref: RunRef, by: CancelCaus
     const run = liveRun(ctx, ref);
     if (run !== undefined) {
       cancelRun(ctx, run, by);
-      const { state } = run;
       if (run.runClass === 'detached') await committed(ctx, run);
-      return { kind: 'taken', state };
+      return { kind: 'taken', state: run.state };
     }
     const record = await ctx.records.find(ref.runId);
     return isVisible(record, ref) ? { kind: 'already-ended', state: record.state } : { kind: 'unknown-run' };

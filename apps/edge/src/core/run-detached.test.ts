@@ -85,6 +85,17 @@ test('E27: a disconnect does not end a detached run, a cancel does', async () =>
   assert.deepEqual(again.events.at(-1), { kind: 'end', end: { kind: 'cancelled', by: 'caller' } });
 });
 
+test('a detached run that waits in line is cancelled when that is answered', async () => {
+  const { edge, linkNode } = createEdgeFixture(settingsOf({}, { nodeConcurrency: 1 }));
+  linkNode('a');
+  await createRun(edge);
+  await nextTurn();
+  const id = await createRun(edge);
+  assert.equal(edge.runState(id), 'queued');
+  const cancelled = await edge.cancelRun({ runId: id }, 'caller');
+  assert.deepEqual(cancelled, { kind: 'taken', state: 'cancelled' });
+});
+
 test('E23: two cursors see the same events in the same order, one of them from the middle on', async () => {
   const { edge, linkNode } = createEdgeFixture();
   const node = linkNode('a');
