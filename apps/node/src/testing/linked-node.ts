@@ -1,7 +1,16 @@
 import type { TestContext } from 'node:test';
 import { createIdentityPem, dialTcp, loadIdentity, nodeCrypto } from '@iop/link/tcp';
 import { createTestClock } from '@iop/link/testing';
-import { CancelRequestSchema, create, type EndEvent, RunAckSchema, RunCreditSchema } from '@iop/wire';
+import {
+  CancelRequestSchema,
+  create,
+  type EndEvent,
+  encodeMessage,
+  RunAckSchema,
+  RunCreditSchema,
+  type RunEvent,
+  RunEventsSchema,
+} from '@iop/wire';
 import { createNode } from '../core/node.ts';
 import { createEdgeLink } from '../inbound/edge-link/edge-link.ts';
 import { createMockFactory } from '../outbound/adapters/mock/mock-factory.ts';
@@ -85,6 +94,12 @@ export function textOf(link: FakeLink, runId: string): string {
     .eventsOf(runId)
     .map(({ kind }) => (kind.case === 'raw' ? Buffer.from(kind.value.data) : Buffer.alloc(0)));
   return Buffer.concat(parts).toString();
+}
+
+/** To compare by: what a link delivers is sometimes a view, sometimes a copy. */
+export function encoded(events: readonly RunEvent[]): string {
+  const batch = create(RunEventsSchema, { events: [...events] });
+  return Buffer.from(encodeMessage({ case: 'runEvents', value: batch })).toString('latin1');
 }
 
 export const credit = (runId: string, bytes: number) =>
