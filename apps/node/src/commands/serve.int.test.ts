@@ -84,6 +84,32 @@ describe('iop-node', () => {
     assert.equal(await program.exit, 0, program.output());
   });
 
+  it('K4: keeps the end of a detached run that it cancels while there is no link, for its next start', async (test) => {
+    const edge = await startEdge(test);
+    const { configFile } = createLab(test, edge);
+    const first = startProcess(test, 'serve', '--config', configFile);
+    const link = await edge.link(0);
+    link.send(resume());
+    link.send(mockConfig());
+    await link.next('edgeNodeEvent');
+    link.send(wireRequest('r1', { runClass: 2, prompt: '<mock>{"stall":{}}</mock>' }));
+    await link.next('runAccepted');
+    const letIn = edge.holdNewLinks();
+    link.link.destroy('cut by the test');
+    first.child.kill('SIGTERM');
+    assert.equal(await first.exit, 0, first.output());
+    letIn();
+    const second = startProcess(test, 'serve', '--config', configFile);
+    const next = await edge.link(1);
+    assert.equal((await next.next('runInventory')).entries.length, 1);
+    next.send(resume({ runId: 'r1', attempt: 1, afterSeq: 0, eventCredit: 65_536 }));
+    const batch = await next.next('runEvents', ({ events }) => events.at(-1)?.kind.case === 'end');
+    const kind = batch.events.at(-1)?.kind;
+    const end = kind?.case === 'end' ? kind.value.end : undefined;
+    assert.equal(end?.case === 'cancelled' && end.value.by, 'shutdown');
+    second.child.kill('SIGKILL');
+  });
+
   it('sends no token to an edge that has another key', async (test) => {
     const edge = await startEdge(test);
     const pin = `sha256:${'0'.repeat(64)}`;
