@@ -4,9 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
-import { fileURLToPath } from 'node:url';
 
-const main = fileURLToPath(new URL('../main.ts', import.meta.url));
+const main = join(import.meta.dirname, '../main.ts');
 
 export interface NodeLab {
   directory: string;
