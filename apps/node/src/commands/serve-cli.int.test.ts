@@ -73,12 +73,12 @@ async function createLab(test: TestContext): Promise<Lab> {
 }
 
 /** Until the program of a run has said `up`. */
-async function runUp(lab: Lab, link: FakeLink, profile: object): Promise<void> {
+async function runUp(lab: Lab, link: FakeLink, profile: object, runClass: 1 | 2 = 1): Promise<void> {
   await link.next('runInventory');
   link.send(resume());
   link.send(cliConfig('agent', { program: '/bin/sh', directory: lab.directory, ...profile }));
   await link.next('edgeNodeEvent');
-  link.send(wireRequest('r1', { adapter: 'cli', target: 'agent' }));
+  link.send(wireRequest('r1', { adapter: 'cli', target: 'agent', runClass }));
   await link.next('runEvents', ({ events }) => events.some(({ kind }) => kind.case === 'text'));
 }
 
@@ -137,6 +137,24 @@ describe('F10: a Node that is killed', () => {
     assert.deepEqual(alive([String(mark)]), []);
     next.kill('SIGTERM');
     await once(next, 'exit');
+  });
+});
+
+describe('a detached run that the Edge no longer wants', () => {
+  it('K9: is dropped on the next link, and its whole tree with it', limit, async (test) => {
+    const lab = await createLab(test);
+    const program = lab.start();
+    const first = await lab.link(0);
+    await runUp(lab, first, { args: ['-c', tree] }, 2);
+    const marks = lab.marks();
+    first.link.destroy('cut by the test');
+    const second = await lab.link(1);
+    assert.equal((await second.next('runInventory')).entries.length, 1);
+    assert.ok(alive(marks).length >= 7, 'it goes on without a link');
+    second.send(resume({ runId: 'r1', attempt: 1, drop: true }));
+    await eventually(() => alive(marks).length === 0, 'nothing of the run is alive', 15_000);
+    program.kill('SIGTERM');
+    assert.deepEqual(await once(program, 'exit'), [0, null]);
   });
 });
 

@@ -1,56 +1,11 @@
 import assert from 'node:assert/strict';
-import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { chmodSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, it, type TestContext } from 'node:test';
-import { fileURLToPath } from 'node:url';
 import { type FakeEdge, mockConfig, resume, startFakeEdge, wireRequest } from '../testing/fake-edge.ts';
-
-const main = fileURLToPath(new URL('../main.ts', import.meta.url));
-
-interface Lab {
-  directory: string;
-  stateDir: string;
-  configFile: string;
-}
-
-function createLab(test: TestContext, edge: { port: number; pin: string }, extra = ''): Lab {
-  const directory = mkdtempSync(join(tmpdir(), 'iop-node-'));
-  test.after(() => rmSync(directory, { recursive: true }));
-  const stateDir = join(directory, 'state');
-  const configFile = join(directory, 'node.yaml');
-  const tokenFile = join(directory, 'token');
-  writeFileSync(tokenFile, 'the-token\n', { mode: 0o600 });
-  writeFileSync(
-    configFile,
-    `name: node-1
-state_dir: ${stateDir}
-edge: { address: "127.0.0.1:${edge.port}", pins: ["${edge.pin}"], token_file: ${tokenFile} }
-labels: { room: attic }
-${extra}`,
-  );
-  return { directory, stateDir, configFile };
-}
-
-interface Program {
-  child: ChildProcess;
-  output(): string;
-  /** Exit code, or the signal that ended it. */
-  exit: Promise<number | string>;
-}
-
-function start(test: TestContext, ...args: string[]): Program {
-  const child = spawn(process.execPath, [main, ...args], { stdio: ['ignore', 'pipe', 'pipe'] });
-  let output = '';
-  child.stdout?.on('data', (bytes: Buffer) => (output += bytes));
-  child.stderr?.on('data', (bytes: Buffer) => (output += bytes));
-  test.after(() => child.kill('SIGKILL'));
-  const exit = once(child, 'close').then(([code, signal]) => code ?? signal);
-  return { child, output: () => output, exit };
-}
+import { createLab, startProcess } from '../testing/node-process.ts';
 
 async function startEdge(test: TestContext): Promise<FakeEdge> {
   const edge = await startFakeEdge({ tls: true });
@@ -60,7 +15,7 @@ async function startEdge(test: TestContext): Promise<FakeEdge> {
 
 describe('iop-node', () => {
   it('tells its version without loading what it does not need', async (test) => {
-    const program = start(test, '--version');
+    const program = startProcess(test, '--version');
     assert.equal(await program.exit, 0);
     assert.match(program.output(), /iop-node \d+\.\d+\.\d+/);
   });
@@ -68,7 +23,7 @@ describe('iop-node', () => {
   it('links over pinned TLS with its token, runs, and is gone after SIGTERM', async (test) => {
     const edge = await startEdge(test);
     const { configFile, stateDir } = createLab(test, edge);
-    const program = start(test, 'serve', '--config', configFile);
+    const program = startProcess(test, 'serve', '--config', configFile);
     const link = await edge.link(0);
     assert.equal(link.peer.token, 'the-token');
     assert.equal(link.peer.hello.identity, 'node-1');
@@ -97,7 +52,7 @@ describe('iop-node', () => {
     const { configFile } = createLab(test, edge);
     const seen: { key: string; epoch: number }[] = [];
     for (const nth of [0, 1]) {
-      const program = start(test, 'serve', '--config', configFile);
+      const program = startProcess(test, 'serve', '--config', configFile);
       const { hello } = (await edge.link(nth)).peer;
       seen.push({ key: Buffer.from(hello.publicKey).toString('hex'), epoch: hello.lastEpoch });
       program.child.kill('SIGTERM');
@@ -113,7 +68,7 @@ describe('iop-node', () => {
   it('cancels what does not end by itself when it is stopped, and hands over the end', async (test) => {
     const edge = await startEdge(test);
     const { configFile } = createLab(test, edge);
-    const program = start(test, 'serve', '--config', configFile);
+    const program = startProcess(test, 'serve', '--config', configFile);
     const link = await edge.link(0);
     link.send(resume());
     link.send(mockConfig());
@@ -129,11 +84,37 @@ describe('iop-node', () => {
     assert.equal(await program.exit, 0, program.output());
   });
 
+  it('K4: keeps the end of a detached run that it cancels while there is no link, for its next start', async (test) => {
+    const edge = await startEdge(test);
+    const { configFile } = createLab(test, edge);
+    const first = startProcess(test, 'serve', '--config', configFile);
+    const link = await edge.link(0);
+    link.send(resume());
+    link.send(mockConfig());
+    await link.next('edgeNodeEvent');
+    link.send(wireRequest('r1', { runClass: 2, prompt: '<mock>{"stall":{}}</mock>' }));
+    await link.next('runAccepted');
+    const letIn = edge.holdNewLinks();
+    link.link.destroy('cut by the test');
+    first.child.kill('SIGTERM');
+    assert.equal(await first.exit, 0, first.output());
+    letIn();
+    const second = startProcess(test, 'serve', '--config', configFile);
+    const next = await edge.link(1);
+    assert.equal((await next.next('runInventory')).entries.length, 1);
+    next.send(resume({ runId: 'r1', attempt: 1, afterSeq: 0, eventCredit: 65_536 }));
+    const batch = await next.next('runEvents', ({ events }) => events.at(-1)?.kind.case === 'end');
+    const kind = batch.events.at(-1)?.kind;
+    const end = kind?.case === 'end' ? kind.value.end : undefined;
+    assert.equal(end?.case === 'cancelled' && end.value.by, 'shutdown');
+    second.child.kill('SIGKILL');
+  });
+
   it('sends no token to an edge that has another key', async (test) => {
     const edge = await startEdge(test);
     const pin = `sha256:${'0'.repeat(64)}`;
     const { configFile } = createLab(test, { port: edge.port, pin });
-    const program = start(test, 'serve', '--config', configFile);
+    const program = startProcess(test, 'serve', '--config', configFile);
     while (!program.output().includes('no link to the edge'))
       await once(program.child.stderr ?? program.child, 'data');
     assert.match(program.output(), /has the key sha256:[0-9a-f]{64}, pinned is sha256:0000/);
@@ -145,9 +126,9 @@ describe('iop-node', () => {
   it('is refused a second time on the same state directory', async (test) => {
     const edge = await startEdge(test);
     const { configFile } = createLab(test, edge);
-    const first = start(test, 'serve', '--config', configFile);
+    const first = startProcess(test, 'serve', '--config', configFile);
     await edge.link(0);
-    const second = start(test, 'serve', '--config', configFile);
+    const second = startProcess(test, 'serve', '--config', configFile);
     assert.notEqual(await second.exit, 0);
     assert.match(second.output(), new RegExp(`in use by iop-node, pid ${first.child.pid}`));
     first.child.kill('SIGTERM');
@@ -157,11 +138,11 @@ describe('iop-node', () => {
   it('checks its configuration, and says what is wrong and where', async (test) => {
     const edge = { port: 1, pin: `sha256:${'0'.repeat(64)}` };
     const good = createLab(test, edge);
-    const ok = start(test, 'serve', '--config', good.configFile, '--check');
+    const ok = startProcess(test, 'serve', '--config', good.configFile, '--check');
     assert.equal(await ok.exit, 0);
     assert.match(ok.output(), /node\.yaml: ok/);
     const bad = createLab(test, { ...edge, pin: 'sha256:abc' }, 'allow: { hots: [] }\n');
-    const program = start(test, 'serve', '--config', bad.configFile, '--check');
+    const program = startProcess(test, 'serve', '--config', bad.configFile, '--check');
     assert.equal(await program.exit, 78);
     assert.match(program.output(), /node\.yaml:3.*edge\.pins/);
     assert.match(program.output(), /node\.yaml:5.*hots/);
@@ -170,12 +151,12 @@ describe('iop-node', () => {
   it('refuses an identity that others may read', async (test) => {
     const edge = await startEdge(test);
     const { configFile, stateDir } = createLab(test, edge);
-    const first = start(test, 'serve', '--config', configFile);
+    const first = startProcess(test, 'serve', '--config', configFile);
     await edge.link(0);
     first.child.kill('SIGTERM');
     await first.exit;
     chmodSync(join(stateDir, 'identity.key'), 0o644);
-    const second = start(test, 'serve', '--config', configFile);
+    const second = startProcess(test, 'serve', '--config', configFile);
     assert.equal(await second.exit, 78);
     assert.match(second.output(), /chmod 600/);
   });

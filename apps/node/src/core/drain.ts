@@ -46,9 +46,9 @@ export class Drain {
     await this.#emptyWithin(stopMs);
   }
 
-  /** An attempt has left the table. */
-  ended(): void {
-    if (this.#deps.attempts.size === 0) this.#empty?.();
+  /** No attempt is left. */
+  idle(): void {
+    this.#empty?.();
   }
 
   #emptyWithin(limitMs: number): Promise<boolean> {

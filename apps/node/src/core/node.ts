@@ -232,7 +232,9 @@ export class Node {
 
   #forget(attempt: Attempt): void {
     this.#attempts.remove(attempt);
-    this.#drain.ended();
+    if (this.#attempts.size > 0) return;
+    this.#watch.idle();
+    this.#drain.idle();
   }
 }
 

@@ -26,7 +26,8 @@ export class OrphanWatch {
     this.#deps = deps;
   }
 
-  linkUp(): void {
+  /** The link is up, or there is no run any more. */
+  cancel(): void {
     for (const cancel of this.#cancels.values()) cancel();
     this.#cancels.clear();
   }

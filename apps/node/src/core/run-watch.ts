@@ -31,12 +31,17 @@ export class RunWatch {
   linkUp(): void {
     this.#isLinked = true;
     this.#linkedAtMs = this.#deps.clock.now();
-    this.#orphans.linkUp();
+    this.#orphans.cancel();
   }
 
   linkDown(): void {
     this.#isLinked = false;
     this.#orphans.linkDown();
+  }
+
+  /** No run is left. */
+  idle(): void {
+    this.#orphans.cancel();
   }
 
   readonly #sweep = (): void => {

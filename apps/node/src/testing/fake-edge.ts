@@ -36,6 +36,8 @@ export interface FakeEdge {
   readonly links: readonly FakeLink[];
   /** The n-th link, from 0, already there or still to come. */
   link(n: number): Promise<FakeLink>;
+  /** From now on new links wait in their handshake, until what it returns is called. */
+  holdNewLinks(): () => void;
   close(): Promise<void>;
 }
 
@@ -47,14 +49,19 @@ export async function startFakeEdge(
   const links: FakeLink[] = [];
   const changed = new Set<() => void>();
   let epoch = 0;
+  let gate = Promise.resolve();
+  let closing: Promise<void> | undefined;
   const acceptor = createAcceptor({
     identity,
     name: 'fake-edge',
     serverInstance: nodeCrypto.randomBytes(16),
     crypto: nodeCrypto,
     clock: createTestClock(),
-    admit: async (peer) =>
-      options.admit?.(peer) ?? { kind: 'welcome', epoch: ++epoch, heartbeatIntervalMs: 10_000, fleetSize: 1 },
+    admit: async (peer) => {
+      await gate;
+      const welcome = { kind: 'welcome' as const, epoch: ++epoch, heartbeatIntervalMs: 10_000, fleetSize: 1 };
+      return options.admit?.(peer) ?? welcome;
+    },
     onLink: (link, peer) => {
       const { fake, handlers } = createFakeLink(link, peer);
       links.push(fake);
@@ -69,15 +76,24 @@ export async function startFakeEdge(
     identity,
     onTransport: (transport) => acceptor.accept(transport),
   });
+  const closeAll = async () => {
+    acceptor.close('the fake ends', 0);
+    for (const { link } of links) link.destroy('the fake ends');
+    await listener.close();
+  };
   return {
     port: listener.address.port,
     pin: nodeCrypto.pinOf(identity.publicKey),
     links,
     link: (n) => eventually(changed, () => links[n], `link ${n}`),
+    holdNewLinks: () => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      gate = promise;
+      return resolve;
+    },
     close: async () => {
-      acceptor.close('the fake ends', 0);
-      for (const { link } of links) link.destroy('the fake ends');
-      await listener.close();
+      closing ??= closeAll();
+      await closing;
     },
   };
 }
@@ -148,6 +164,8 @@ export function wireRequest(
   values: {
     prompt?: string;
     attempt?: number;
+    /** 2: detached. */
+    runClass?: 1 | 2;
     eventCredit?: number;
     stream?: boolean;
     adapter?: string;

@@ -1,121 +1,25 @@
 import assert from 'node:assert/strict';
-import { describe, it, type TestContext } from 'node:test';
+import { describe, it } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createIdentityPem, dialTcp, loadIdentity, nodeCrypto } from '@iop/link/tcp';
-import { createTestClock } from '@iop/link/testing';
+import { create, NodeCommandRequestSchema, NodeConfigPayloadSchema, RunBodySchema } from '@iop/wire';
+import { mockConfig, resume, startFakeEdge, wireRequest } from '../../testing/fake-edge.ts';
 import {
-  CancelRequestSchema,
-  create,
-  type EndEvent,
-  NodeCommandRequestSchema,
-  NodeConfigPayloadSchema,
-  RunAckSchema,
-  RunBodySchema,
-  RunCreditSchema,
-  RunState,
-} from '@iop/wire';
-import { createNode } from '../../core/node.ts';
-import { createMockFactory } from '../../outbound/adapters/mock/mock-factory.ts';
-import { createVllmFactory } from '../../outbound/adapters/vllm/vllm-factory.ts';
-import {
-  type FakeEdge,
-  type FakeLink,
-  mockConfig,
-  resume,
-  startFakeEdge,
-  wireRequest,
-} from '../../testing/fake-edge.ts';
-import { createMemoryEndStore } from '../../testing/memory-end-store.ts';
-import { createMemoryRunStore } from '../../testing/memory-run-store.ts';
-import { allowAll, silentLog } from '../../testing/node-fixture.ts';
+  ack,
+  cancel,
+  credit,
+  ended,
+  endOf,
+  readyLink,
+  startLinkedNode,
+  textOf,
+} from '../../testing/linked-node.ts';
 import { answerStatus, startScriptedUpstream } from '../../testing/scripted-upstream.ts';
 import { acceptWithinMs } from './accept-notes.ts';
-import { createEdgeLink } from './edge-link.ts';
-
-/** A Node on a real link to a fake Edge. */
-async function startNode(test: TestContext, edge: FakeEdge) {
-  const clock = createTestClock();
-  const factories = new Map([
-    ['mock', createMockFactory({ clock })],
-    ['vllm', createVllmFactory({ clock })],
-  ]);
-  const store = createMemoryRunStore();
-  const node = createNode({
-    clock,
-    log: silentLog,
-    store,
-    factories,
-    allow: allowAll,
-    maxBodyBytes: 1_000_000,
-  });
-  const identity = loadIdentity(createIdentityPem());
-  const edgeLink = createEdgeLink({
-    node,
-    log: silentLog,
-    clock,
-    epochs: { lastEpoch: 0, rememberEpoch() {} },
-    ends: createMemoryEndStore(),
-    self: { name: 'node-1', instance: nodeCrypto.randomBytes(16), build: 'test', labels: {} },
-    dial: dialTcp({ host: '127.0.0.1', port: edge.port, tls: false, pins: [] }),
-    pins: [edge.pin],
-    identity,
-    crypto: nodeCrypto,
-    token: () => 'token',
-    random: () => 0,
-    capabilityIntervalMs: 100,
-  });
-  const stop = new AbortController();
-  const over = edgeLink.run(stop.signal);
-  test.after(async () => {
-    stop.abort();
-    await over;
-    await node.shutdown({ graceMs: 0, stopMs: 100 });
-    await edge.close();
-  });
-  return { node, edgeLink, stop, over };
-}
-
-/** The link after inventory, resume and configuration. */
-async function ready(edge: FakeEdge, n = 0): Promise<FakeLink> {
-  const link = await edge.link(n);
-  await link.next('runInventory');
-  link.send(resume());
-  link.send(mockConfig());
-  await link.next('edgeNodeEvent', ({ event }) => event.case === 'capabilitiesChanged');
-  return link;
-}
-
-function endOf(link: FakeLink, runId: string): EndEvent | undefined {
-  const last = link.eventsOf(runId).at(-1);
-  return last?.kind.case === 'end' ? last.kind.value : undefined;
-}
-
-async function ended(link: FakeLink, runId: string): Promise<EndEvent> {
-  await link.next('runEvents', (batch) => batch.runId === runId && batch.events.at(-1)?.kind.case === 'end');
-  return endOf(link, runId) as EndEvent;
-}
-
-function textOf(link: FakeLink, runId: string): string {
-  const parts = link
-    .eventsOf(runId)
-    .map(({ kind }) => (kind.case === 'raw' ? Buffer.from(kind.value.data) : Buffer.alloc(0)));
-  return Buffer.concat(parts).toString();
-}
-
-const credit = (runId: string, bytes: number) =>
-  ({
-    case: 'runCredit',
-    value: create(RunCreditSchema, { entries: [{ runId, attempt: 1, bytes }] }),
-  }) as const;
-const ack = (runId: string, seq: number) =>
-  ({ case: 'runAck', value: create(RunAckSchema, { entries: [{ runId, attempt: 1, seq }] }) }) as const;
-const cancel = (runId: string) =>
-  ({ case: 'cancelRequest', value: create(CancelRequestSchema, { runId, by: 'caller' }) }) as const;
 
 describe('edge link', () => {
   it('E1: sends an inventory first, then tells what the configured adapters can do', async (test) => {
     const edge = await startFakeEdge();
-    await startNode(test, edge);
+    await startLinkedNode(test, edge);
     const link = await edge.link(0);
     const inventory = await link.next('runInventory');
     assert.equal(link.messages[0]?.case, 'runInventory');
@@ -144,7 +48,7 @@ describe('edge link', () => {
     const busy = (running: number) => `vllm:num_requests_running{engine="0"} ${running}.0\n`;
     upstream.metrics = answerStatus(200, busy(3), { 'content-type': 'text/plain' });
     const edge = await startFakeEdge();
-    await startNode(test, edge);
+    await startLinkedNode(test, edge);
     const link = await edge.link(0);
     link.send(resume());
     const value = { baseUrl: upstream.baseUrl };
@@ -171,8 +75,8 @@ describe('edge link', () => {
 
   it('runs a request: events and one end, which say by themselves that it was taken', async (test) => {
     const edge = await startFakeEdge();
-    await startNode(test, edge);
-    const link = await ready(edge);
+    await startLinkedNode(test, edge);
+    const link = await readyLink(edge);
     link.send(wireRequest('r1'));
     const end = await ended(link, 'r1');
     assert.equal(end.end.case, 'completed');
@@ -187,8 +91,8 @@ describe('edge link', () => {
 
   it('says that a run was taken while it has no events yet', async (test) => {
     const edge = await startFakeEdge();
-    await startNode(test, edge);
-    const link = await ready(edge);
+    await startLinkedNode(test, edge);
+    const link = await readyLink(edge);
     link.send(wireRequest('r1', { prompt: '<mock>{"delay_ms":500}</mock>' }));
     await link.next('runAccepted');
     assert.deepEqual(link.eventsOf('r1'), []);
@@ -197,8 +101,8 @@ describe('edge link', () => {
 
   it('puts events that are made in one tick in one message', async (test) => {
     const edge = await startFakeEdge();
-    await startNode(test, edge);
-    const link = await ready(edge);
+    await startLinkedNode(test, edge);
+    const link = await readyLink(edge);
     link.send(wireRequest('r1', { prompt: 'word '.repeat(200) }));
     await ended(link, 'r1');
     const batches = link.messages.filter((message) => message.case === 'runEvents').length;
@@ -207,8 +111,8 @@ describe('edge link', () => {
 
   it('pauses the adapter when the credit is used up and goes on with new credit', async (test) => {
     const edge = await startFakeEdge();
-    await startNode(test, edge);
-    const link = await ready(edge);
+    await startLinkedNode(test, edge);
+    const link = await readyLink(edge);
     link.send(wireRequest('r1', { prompt: '<mock>{"size":"2MiB"}</mock>', eventCredit: 64 * 1024 }));
     await link.next('runEvents');
     await sleep(100);
@@ -227,8 +131,8 @@ describe('edge link', () => {
 
   it('ends a run that gets no credit within stall_after', async (test) => {
     const edge = await startFakeEdge();
-    await startNode(test, edge);
-    const link = await ready(edge);
+    await startLinkedNode(test, edge);
+    const link = await readyLink(edge);
     link.send(mockConfig(2, { stallAfterMs: 200 }));
     await link.next('nodeConfigResult', (result) => result.revision === 2);
     link.send(wireRequest('r1', { prompt: '<mock>{"size":"2MiB"}</mock>', eventCredit: 16 * 1024 }));
@@ -238,8 +142,8 @@ describe('edge link', () => {
 
   it('cancels', async (test) => {
     const edge = await startFakeEdge();
-    await startNode(test, edge);
-    const link = await ready(edge);
+    await startLinkedNode(test, edge);
+    const link = await readyLink(edge);
     link.send(wireRequest('r1', { prompt: '<mock>{"stall":{}}</mock>' }));
     await link.next('runAccepted');
     link.send(cancel('r1'));
@@ -249,8 +153,8 @@ describe('edge link', () => {
 
   it('takes a body in parts, giving credit for them', async (test) => {
     const edge = await startFakeEdge();
-    await startNode(test, edge);
-    const link = await ready(edge);
+    await startLinkedNode(test, edge);
+    const link = await readyLink(edge);
     const prompt = `<mock>{"text":"got it"}</mock>${'x'.repeat(400_000)}`;
     const body = Buffer.from(JSON.stringify({ messages: [{ role: 'user', content: prompt }] }));
     const request = wireRequest('r1');
@@ -277,8 +181,8 @@ describe('edge link', () => {
 
   it('fails a request whose body has a hole', async (test) => {
     const edge = await startFakeEdge();
-    await startNode(test, edge);
-    const link = await ready(edge);
+    await startLinkedNode(test, edge);
+    const link = await readyLink(edge);
     const request = wireRequest('r1');
     if (request.case !== 'runRequest') return;
     request.value.bodySize = 1_000;
@@ -291,8 +195,8 @@ describe('edge link', () => {
 
   it('refuses a configuration with all its problems and keeps the one in force', async (test) => {
     const edge = await startFakeEdge();
-    await startNode(test, edge);
-    const link = await ready(edge);
+    await startLinkedNode(test, edge);
+    const link = await readyLink(edge);
     const vllm = (name: string, baseUrl: string) => ({
       name,
       kind: { case: 'vllm' as const, value: { baseUrl } },
@@ -320,8 +224,8 @@ describe('edge link', () => {
 
   it('answers commands, also those it does not know', async (test) => {
     const edge = await startFakeEdge();
-    await startNode(test, edge);
-    const link = await ready(edge);
+    await startLinkedNode(test, edge);
+    const link = await readyLink(edge);
     link.send(wireRequest('r1', { prompt: '<mock>{"stall":{}}</mock>' }));
     await link.next('runAccepted');
     const ask = async (commandId: string, command: object) => {
@@ -353,109 +257,12 @@ describe('edge link', () => {
 
   it('answers a message that is not for a Node and goes on', async (test) => {
     const edge = await startFakeEdge();
-    await startNode(test, edge);
-    const link = await ready(edge);
+    await startLinkedNode(test, edge);
+    const link = await readyLink(edge);
     link.send({ case: 'operatorStop', value: { $typeName: 'iop.wire.v1.OperatorStop', id: 1 } });
     const error = await link.next('protocolError');
     assert.equal(error.fatal, false);
     link.send(wireRequest('r1'));
     await ended(link, 'r1');
-  });
-});
-
-describe('edge link: links that come and go', () => {
-  const slow = '<mock>{"chunks":40,"text":"0123456789012345678901234567890123456789","pace_ms":10}</mock>';
-
-  it('E3: a run goes on over a lost link and its events are the same', async (test) => {
-    const edge = await startFakeEdge();
-    await startNode(test, edge);
-    const first = await ready(edge);
-    first.send(wireRequest('r1', { prompt: slow }));
-    await first.next('runEvents', (batch) => batch.firstSeq >= 5);
-    first.link.destroy('cut by the test');
-    const seen = first.eventsOf('r1').length;
-    const second = await edge.link(1);
-    const [entry] = (await second.next('runInventory')).entries;
-    assert.equal(entry?.runId, 'r1');
-    assert.equal(entry?.state, RunState.RUNNING);
-    assert.ok((entry?.lastSeq ?? 0) >= seen);
-    assert.equal(entry?.firstKeptSeq, 1);
-    second.send(resume({ runId: 'r1', attempt: 1, afterSeq: seen, eventCredit: 256 * 1024 }));
-    await ended(second, 'r1');
-    const text = textOf(first, 'r1') + textOf(second, 'r1');
-    const digits = [...text.matchAll(/"content":"(\d)"/g)].map((match) => match[1]).join('');
-    assert.equal(digits, '0123456789'.repeat(4));
-  });
-
-  it('D1: keeps an end until it is acked, and forgets it then', async (test) => {
-    const edge = await startFakeEdge();
-    const { edgeLink } = await startNode(test, edge);
-    const first = await ready(edge);
-    first.send(wireRequest('r1'));
-    await ended(first, 'r1');
-    first.link.destroy('cut by the test');
-    const second = await edge.link(1);
-    const [entry] = (await second.next('runInventory')).entries;
-    assert.equal(entry?.state, RunState.COMPLETED);
-    second.send(resume({ runId: 'r1', attempt: 1, afterSeq: 0, eventCredit: 256 * 1024 }));
-    await ended(second, 'r1');
-    assert.equal(textOf(first, 'r1'), textOf(second, 'r1'));
-    second.send(ack('r1', second.eventsOf('r1').length));
-    await edgeLink.settled(5_000);
-    second.link.destroy('cut by the test');
-    const third = await edge.link(2);
-    assert.deepEqual((await third.next('runInventory')).entries, []);
-  });
-
-  it('D2: stops and forgets what the Edge drops or does not name', async (test) => {
-    const edge = await startFakeEdge();
-    const { node } = await startNode(test, edge);
-    const first = await ready(edge);
-    first.send(wireRequest('r1', { prompt: '<mock>{"stall":{}}</mock>' }));
-    first.send(wireRequest('r2', { prompt: '<mock>{"stall":{}}</mock>' }));
-    await first.next('runAccepted', ({ runId }) => runId === 'r2');
-    first.link.destroy('cut by the test');
-    const second = await edge.link(1);
-    assert.equal((await second.next('runInventory')).entries.length, 2);
-    second.send(resume({ runId: 'r1', attempt: 1, drop: true }));
-    second.send(mockConfig());
-    await second.next('edgeNodeEvent');
-    assert.deepEqual(node.status().runs, []);
-    assert.deepEqual(second.eventsOf('r1'), []);
-  });
-
-  it('a later attempt fences the earlier one', async (test) => {
-    const edge = await startFakeEdge();
-    const { node } = await startNode(test, edge);
-    const link = await ready(edge);
-    link.send(wireRequest('r1', { prompt: '<mock>{"stall":{}}</mock>' }));
-    await link.next('runAccepted');
-    link.send(wireRequest('r1', { attempt: 2 }));
-    await link.next('runEvents', (batch) => batch.attempt === 2 && batch.events.at(-1)?.kind.case === 'end');
-    assert.ok(link.messages.every((message) => message.case !== 'runEvents' || message.value.attempt === 2));
-    assert.deepEqual(node.status().runs, []);
-  });
-
-  it('N4: stops attached runs when the link stays away', async (test) => {
-    const edge = await startFakeEdge();
-    const { node } = await startNode(test, edge);
-    const link = await ready(edge);
-    link.send(mockConfig(2, { orphanAfterMs: 100 }));
-    await link.next('nodeConfigResult', (result) => result.revision === 2);
-    link.send(wireRequest('r1', { prompt: '<mock>{"stall":{}}</mock>' }));
-    await link.next('runAccepted');
-    await edge.close();
-    const until = performance.now() + 5_000;
-    while (node.status().runs.length > 0 && performance.now() < until) await sleep(10);
-    assert.deepEqual(node.status().runs, []);
-  });
-
-  it('says Goodbye when it is told to stop', async (test) => {
-    const edge = await startFakeEdge();
-    const { stop, over } = await startNode(test, edge);
-    const link = await ready(edge);
-    stop.abort();
-    await over;
-    assert.equal((await link.closed).kind, 'goodbye');
   });
 });

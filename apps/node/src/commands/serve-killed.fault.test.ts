@@ -1,0 +1,3 @@
+import { killedNodeScene } from '../testing/killed-node-scene.ts';
+
+killedNodeScene(30);
