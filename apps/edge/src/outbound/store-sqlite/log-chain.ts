@@ -56,7 +56,9 @@ export function createLogChain(db: DatabaseSync): LogChain {
       }
     },
     append(log, segment) {
-      const id = tableOf(log).append({ runNo: log.runNo, previous: log.lastId, ...segment });
+      const table = tableOf(log);
+      if (log.runNo === 0) log.runNo = log.kept ? -table.nextId : table.nextId;
+      const id = table.append({ runNo: log.runNo, previous: log.lastId, ...segment });
       if (++log.segments % markEvery === 0) addMark.run(log.runNo, segment.firstPos, id);
       log.lastId = id;
     },

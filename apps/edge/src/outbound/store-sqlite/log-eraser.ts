@@ -15,7 +15,7 @@ export interface LogEraser {
 }
 
 export function createLogEraser(db: DatabaseSync, logs: LogTable, chain: LogChain): LogEraser {
-  const removeLog = db.prepare('DELETE FROM run_logs WHERE run_no = ?');
+  const removeLog = db.prepare('DELETE FROM run_logs WHERE run_id = ?');
 
   /** What is left of a segment: itself, part of it, or nothing. */
   function stripOne(log: LogRow, row: SegmentRow): 'left' | 'gone' {
@@ -69,7 +69,7 @@ export function createLogEraser(db: DatabaseSync, logs: LogTable, chain: LogChai
       goneBytes += row.sizeBytes;
     }
     chain.dropMarks(log, 0);
-    removeLog.run(log.runNo);
+    removeLog.run(runId);
     return true;
   }
 

@@ -1,5 +1,7 @@
 /** A row of `run_logs`. */
 export interface LogRow {
+  runId: string;
+  /** The same in all its segments and in nobody else's; 0: there are none. */
   runNo: number;
   /** Of a stored or detached run, when its log began. */
   kept: boolean;
@@ -16,6 +18,7 @@ export interface LogRow {
 
 export function fromLogRow(row: Record<string, unknown>): LogRow {
   return {
+    runId: String(row.run_id),
     runNo: Number(row.run_no),
     kept: Number(row.kept) === 1,
     lastPos: Number(row.last_pos),
@@ -29,7 +32,7 @@ export function fromLogRow(row: Record<string, unknown>): LogRow {
   };
 }
 
-export function newLogRow(kept: boolean): LogRow {
+export function newLogRow(runId: string, kept: boolean): LogRow {
   const nothing = { lastPos: 0, attempt: 0, lastSeq: 0, bytes: 0, segments: 0, lastId: 0 };
-  return { runNo: 0, kept, ended: false, hasContent: false, ...nothing };
+  return { runId, runNo: 0, kept, ended: false, hasContent: false, ...nothing };
 }

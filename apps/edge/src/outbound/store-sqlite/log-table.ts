@@ -20,8 +20,11 @@ export interface LogTable {
   forgetCache(): void;
 }
 
-/** Cells of the head of a run's part, and of each segment behind it. */
-export const headCells = 7;
+/**
+ * Cells of the head of a run's part: id, kept (-1: look it up), last pos, attempt, last seq, ended, segments, new; and of
+ * each segment behind it: first pos, count, what it holds, where its bytes begin and end.
+ */
+export const headCells = 8;
 export const segmentCells = 5;
 
 const cachedLogs = 4096;
@@ -33,7 +36,6 @@ export function createLogTable(db: DatabaseSync, chain: LogChain): LogTable {
 class SqliteLogs implements LogTable {
   totalBytes = 0;
   #isTotalDirty = false;
-  #lastRunNo = 0;
   /** Of runs whose logs have not ended. */
   readonly #cache = new Map<string, LogRow>();
   readonly #db: DatabaseSync;
@@ -63,9 +65,10 @@ class SqliteLogs implements LogTable {
   }
 
   save(log: LogRow): void {
-    const { lastPos, attempt, lastSeq, bytes, segments, lastId, runNo } = log;
+    const { runNo, lastPos, attempt, lastSeq, bytes, segments, lastId, runId } = log;
     const [ended, hasContent] = [Number(log.ended), Number(log.hasContent)];
-    this.#statements.update.run(lastPos, attempt, lastSeq, ended, bytes, hasContent, segments, lastId, runNo);
+    const tail = [ended, bytes, hasContent, segments, lastId, runId];
+    this.#statements.update.run(runNo, lastPos, attempt, lastSeq, ...tail);
   }
 
   count(log: LogRow, bytes: number): void {
@@ -84,33 +87,31 @@ class SqliteLogs implements LogTable {
     this.#cache.clear();
     this.#chain.forgetCache();
     this.#isTotalDirty = false;
-    this.#lastRunNo = Number(this.#statements.newest.get()?.run_no ?? 0);
     this.totalBytes = Number(this.#db.prepare('SELECT bytes FROM content_total').get()?.bytes ?? 0);
   }
 
   #writeRun(cells: readonly Cell[], head: number, { end, events }: RunPart): void {
     const runId = String(cells[head]);
     const first = head + headCells;
-    const known = this.find(runId);
-    const log = known ?? newLogRow(this.#isKept(runId, Number(cells[head + 1])));
-    if (known === undefined) log.runNo = ++this.#lastRunNo;
+    const known = cells[head + 7] === 1 ? undefined : this.find(runId);
+    const log = known ?? newLogRow(runId, this.#isKept(runId, Number(cells[head + 1])));
     if (first < end && Number(cells[first]) <= log.lastPos) this.#cutFrom(log, Number(cells[first]));
     for (let at = first; at < end; at += segmentCells) this.#writeSegment(log, cells, at, events);
     noteHead(log, cells, head);
-    if (known === undefined) this.#insert(runId, log);
+    if (known === undefined) this.#insert(log);
     else this.save(log);
-    this.#remember(runId, log);
+    this.#remember(log);
   }
 
   #isKept(runId: string, cell: number): boolean {
     return (cell < 0 ? Number(this.#statements.keptOf.get(runId)?.kept ?? 0) : cell) === 1;
   }
 
-  #insert(runId: string, log: LogRow): void {
-    const { runNo, lastPos, attempt, lastSeq, bytes, segments, lastId } = log;
+  #insert(log: LogRow): void {
+    const { runId, runNo, lastPos, attempt, lastSeq, bytes, segments, lastId } = log;
     const [kept, ended, hasContent] = [Number(log.kept), Number(log.ended), Number(log.hasContent)];
     const tail = [ended, bytes, hasContent, segments, lastId];
-    this.#statements.insert.run(runNo, runId, kept, lastPos, attempt, lastSeq, ...tail);
+    this.#statements.insert.run(runId, runNo, kept, lastPos, attempt, lastSeq, ...tail);
   }
 
   #writeSegment(log: LogRow, cells: readonly Cell[], at: number, events: Uint8Array): void {
@@ -140,13 +141,13 @@ class SqliteLogs implements LogTable {
     this.#chain.dropMarks(log, pos);
   }
 
-  #remember(runId: string, log: LogRow): void {
+  #remember(log: LogRow): void {
     if (log.ended) {
-      this.#cache.delete(runId);
+      this.#cache.delete(log.runId);
       return;
     }
     if (this.#cache.size >= cachedLogs) this.#cache.clear();
-    this.#cache.set(runId, log);
+    this.#cache.set(log.runId, log);
   }
 }
 
@@ -167,13 +168,13 @@ function noteHead(log: LogRow, cells: readonly Cell[], head: number): void {
 function prepare(db: DatabaseSync) {
   return {
     find: db.prepare('SELECT * FROM run_logs WHERE run_id = ?'),
-    newest: db.prepare('SELECT max(run_no) AS run_no FROM run_logs'),
     keptOf: db.prepare(`SELECT run_class = 'detached' OR stored = 1 AS kept FROM runs WHERE run_id = ?`),
-    insert: db.prepare(`INSERT INTO run_logs
-      (run_no, run_id, kept, last_pos, attempt, last_seq, ended, bytes, has_content, segments, last_id)
+    insert: db.prepare(`INSERT OR REPLACE INTO run_logs
+      (run_id, run_no, kept, last_pos, attempt, last_seq, ended, bytes, has_content, segments, last_id)
       VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)`),
-    update: db.prepare(`UPDATE run_logs SET last_pos = ?, attempt = ?, last_seq = ?, ended = ?, bytes = ?,
-      has_content = ?, segments = ?, last_id = ? WHERE run_no = ?`),
+    update:
+      db.prepare(`UPDATE run_logs SET run_no = ?, last_pos = ?, attempt = ?, last_seq = ?, ended = ?, bytes = ?,
+      has_content = ?, segments = ?, last_id = ? WHERE run_id = ?`),
     saveTotal: db.prepare('UPDATE content_total SET bytes = ?'),
   };
 }

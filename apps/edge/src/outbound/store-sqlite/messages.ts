@@ -37,6 +37,8 @@ export interface OpenAsk {
   nowMs: number;
   /** What ends the log of a run that was cut, encoded. */
   restartedEvent: Uint8Array;
+  /** Of the database's log. */
+  walLimitBytes: number;
 }
 
 export type Cell = string | number | null | Uint8Array;

@@ -79,8 +79,9 @@ export const migrations: readonly string[] = [
   ALTER TABLE runs ADD COLUMN stale TEXT NOT NULL DEFAULT '';
 
   CREATE TABLE run_logs (
-    run_no INTEGER PRIMARY KEY,
-    run_id TEXT NOT NULL UNIQUE,
+    run_id TEXT PRIMARY KEY,
+    -- of its first segment: the id, below 0 where it is kept; 0: there is none
+    run_no INTEGER NOT NULL,
     -- of a stored or detached run
     kept INTEGER NOT NULL,
     last_pos INTEGER NOT NULL,
@@ -94,8 +95,7 @@ export const migrations: readonly string[] = [
     -- how many segments there were, and the newest of them
     segments INTEGER NOT NULL,
     last_id INTEGER NOT NULL
-  );
-  CREATE INDEX run_logs_content ON run_logs (kept, run_no) WHERE has_content = 1;
+  ) WITHOUT ROWID;
 
   -- events that follow each other, as the field 'events' of a RunEvents message; appended only, whosever they are, so
   -- that a transaction changes few pages. Those of stored and detached runs live longer and so lie apart.

@@ -29,6 +29,8 @@ export class PendingRun {
   attempt = 0;
   lastSeq = 0;
   ended = false;
+  /** Nothing of this log can have been written before. */
+  isNewLog = false;
   /** In order of their batches. */
   committed: (() => void)[] = [];
   waiters: Waiter[] = [];
@@ -49,6 +51,7 @@ export class PendingRun {
 
   append(batch: LogBatch): void {
     const { firstPos, events, committed } = batch;
+    this.isNewLog ||= firstPos === 1;
     const waitedFor = committed !== undefined;
     if (batch.keepContent) this.#add(toPiece(firstPos, events, waitedFor));
     else for (const piece of ownPieces(firstPos, events)) this.#add(piece);
@@ -86,6 +89,7 @@ export class PendingRun {
     this.sizeBytes = 0;
     this.givableBytes = 0;
     for (const piece of [...earlier.pieces, ...later]) this.#add(piece);
+    this.isNewLog = false;
     this.record ??= earlier.record;
     this.order ??= earlier.order;
     this.stale ??= earlier.stale;

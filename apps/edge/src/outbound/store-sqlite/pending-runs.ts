@@ -76,6 +76,8 @@ export class PendingRuns {
   /** What could not be written is the oldest again. */
   putBack(runs: readonly PendingRun[]): void {
     const all = new Map(runs.map((run) => [run.runId, run]));
+    // whether they were written after all is not known
+    for (const run of runs) run.isNewLog = false;
     for (const run of this.#runs.values()) {
       const earlier = all.get(run.runId);
       if (earlier !== undefined) run.putBehind(earlier);

@@ -35,6 +35,8 @@ class SqlitePruner implements Pruner {
   readonly #statements: ReturnType<typeof prepare>;
   /** Records up to this id have been looked at in this sweep. */
   #sweptTo = '';
+  /** Logs up to this id have no content any more that counts; live ones may have some again. */
+  #strippedTo = '';
 
   constructor(parts: PrunerParts) {
     this.#parts = parts;
@@ -108,14 +110,20 @@ class SqlitePruner implements Pruner {
   /** The oldest content of attached runs goes until the rest fits. */
   #boundContent({ contentBytes }: PruneBounds): boolean {
     const { logs, eraser } = this.#parts;
+    if (logs.totalBytes <= contentBytes) return false;
     let left = biteBytes;
-    while (logs.totalBytes > contentBytes) {
-      const row = this.#statements.oldestContent.get();
-      if (row === undefined) return false;
+    const rows = this.#statements.oldestLogs.all(this.#strippedTo, biteRuns);
+    for (const row of rows) {
+      if (logs.totalBytes <= contentBytes) return false;
       if (left <= 0) return true;
       left -= Number(row.bytes);
-      eraser.strip(String(row.run_id), biteBytes);
+      const runId = String(row.run_id);
+      const isContent = Number(row.kept) === 0 && Number(row.has_content) === 1;
+      if (isContent && !eraser.strip(runId, biteBytes)) return true;
+      this.#strippedTo = runId;
     }
+    if (rows.length === biteRuns) return true;
+    this.#strippedTo = '';
     return false;
   }
 }
@@ -145,7 +153,7 @@ function prepare(db: DatabaseSync) {
     `DELETE FROM ${table} WHERE ${inRange} AND NOT EXISTS (SELECT 1 FROM runs WHERE runs.run_id = ${table}.run_id)`;
   return {
     window: db.prepare(`
-      SELECT runs.run_id, ${isKept} AS is_kept, ended_at IS NULL AS is_open, run_no, bytes
+      SELECT runs.run_id, ${isKept} AS is_kept, ended_at IS NULL AS is_open, run_no IS NOT NULL AS has_log, bytes
       FROM runs LEFT JOIN run_logs ON run_logs.run_id = runs.run_id
       WHERE runs.run_id > ? AND runs.run_id < ? ORDER BY runs.run_id LIMIT ?`),
     deleteRuns: db.prepare(`DELETE FROM runs WHERE ${prunable}`),
@@ -157,8 +165,9 @@ function prepare(db: DatabaseSync) {
     oldOrders: db.prepare(`
       SELECT run_orders.run_id FROM run_orders JOIN runs ON runs.run_id = run_orders.run_id
       WHERE run_orders.run_id < ? AND ended_at IS NOT NULL ORDER BY run_orders.run_id LIMIT ?`),
-    oldestContent: db.prepare(`
-      SELECT run_id, bytes FROM run_logs WHERE kept = 0 AND has_content = 1 ORDER BY run_no LIMIT 1`),
+    oldestLogs: db.prepare(
+      'SELECT run_id, kept, has_content, bytes FROM run_logs WHERE run_id > ? ORDER BY run_id LIMIT ?',
+    ),
   };
 }
 
@@ -167,7 +176,7 @@ function toSweepRow(row: Record<string, unknown>): SweepRow {
     runId: String(row.run_id),
     isKept: Number(row.is_kept) === 1,
     isOpen: Number(row.is_open) === 1,
-    hasLog: row.run_no !== null,
+    hasLog: Number(row.has_log) === 1,
     bytes: Number(row.bytes ?? 0),
   };
 }

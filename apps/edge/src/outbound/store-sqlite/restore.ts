@@ -47,7 +47,7 @@ function endLog({ logs }: Tables, { runId, stored }: RunRecord, event: Uint8Arra
   const log = logs.find(runId);
   if (log?.ended) return log.lastPos;
   const pos = (log?.lastPos ?? 0) + 1;
-  const head = [runId, Number(stored), pos, 0, 0, 1, 1];
+  const head = [runId, Number(stored), pos, 0, 0, 1, 1, 0];
   logs.write([...head, pos, 1, holdsOwn, 0, event.length], event);
   return pos;
 }

@@ -29,7 +29,8 @@ export class SegmentEncoder {
   add(run: PendingRun, kept: number): void {
     if (run.lastPos === 0) return;
     const head = this.#cells.length;
-    this.#cells.push(run.runId, kept, run.lastPos, run.attempt, run.lastSeq, Number(run.ended), 0);
+    const { runId, lastPos, attempt, lastSeq } = run;
+    this.#cells.push(runId, kept, lastPos, attempt, lastSeq, Number(run.ended), 0, Number(run.isNewLog));
     let segments = 0;
     for (const segment of toSegments(run.pieces)) segments += this.#addSegment(segment);
     this.#cells[head + 6] = segments;

@@ -2,6 +2,8 @@ import type { DatabaseSync } from 'node:sqlite';
 
 /** Segments of logs, appended in the order of writing. */
 export interface SegmentTable {
+  /** Of the segment that is appended next. */
+  readonly nextId: number;
   append(segment: NewSegment): number;
   get(id: number): SegmentRow | undefined;
   events(id: number): Uint8Array;
@@ -52,6 +54,9 @@ export function createSegmentTable(db: DatabaseSync, name: string): SegmentTable
   let lastId = newestId();
 
   return {
+    get nextId() {
+      return lastId + 1;
+    },
     append({ runNo, previous, firstPos, count, holds, events: bytes }) {
       insert.run(++lastId, runNo, previous, firstPos, count, holds, bytes);
       return lastId;

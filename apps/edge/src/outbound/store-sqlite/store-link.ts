@@ -1,6 +1,6 @@
 import { Worker } from 'node:worker_threads';
 import { type Clock, type ErrorDetails, IopError, isIopError } from '@iop/domain';
-import type { StoreAnswers, StoreAsk, StoreReply } from './messages.ts';
+import type { StoreAnswers, StoreAsk, StoreContent, StoreReply } from './messages.ts';
 import type { ThreadSource } from './thread-source.ts';
 
 /** Asks the store thread and starts it anew when it dies. */
@@ -10,6 +10,8 @@ export interface StoreLink {
     ask: Extract<StoreAsk, { kind: K }>,
     moved?: readonly ArrayBuffer[],
   ): Promise<AnswerTo<K>>;
+  /** Once at the start; later the link opens by itself. */
+  open(fresh: boolean): Promise<StoreContent>;
   close(): Promise<void>;
 }
 
@@ -18,6 +20,9 @@ type AnswerTo<K> = K extends keyof StoreAnswers ? StoreAnswers[K] : never;
 export interface StoreLinkOptions {
   file: string;
   source: ThreadSource;
+  /** What ends the log of a run that was cut, encoded. */
+  restartedEvent: Uint8Array;
+  walLimitBytes: number;
   clock: Clock;
   /** The thread died, or lives again (undefined). */
   onProblem(problem: string | undefined): void;
@@ -61,6 +66,11 @@ class WorkerLink implements StoreLink {
     });
   }
 
+  open(fresh: boolean): Promise<StoreContent> {
+    const { file, clock, restartedEvent, walLimitBytes } = this.#options;
+    return this.ask({ kind: 'open', file, fresh, nowMs: clock.wall(), restartedEvent, walLimitBytes });
+  }
+
   async close(): Promise<void> {
     this.#closed = true;
     if (this.#worker !== undefined) await this.ask({ kind: 'close' });
@@ -94,17 +104,10 @@ class WorkerLink implements StoreLink {
 
   #restart(): void {
     if (this.#closed) return;
-    const { file, clock, onProblem } = this.#options;
+    const { onProblem } = this.#options;
     const worker = this.#startWorker();
     this.#worker = worker;
-    const ask = {
-      kind: 'open',
-      file,
-      fresh: false,
-      nowMs: clock.wall(),
-      restartedEvent: new Uint8Array(0),
-    } as const;
-    this.ask(ask).then(
+    this.open(false).then(
       () => onProblem(undefined),
       (reason: IopError) => {
         onProblem(reason.message);

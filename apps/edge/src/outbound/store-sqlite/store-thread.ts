@@ -6,7 +6,8 @@ import type { DatabaseSync } from 'node:sqlite';
 import { parentPort } from 'node:worker_threads';
 import { isIopError } from '@iop/domain';
 import { releaseMemory } from '@iop/shell/memory';
-import { inTransaction, openDatabase } from './database.ts';
+import { openDatabase } from './database.ts';
+import { createDiskGuard, type DiskGuard } from './disk-guard.ts';
 import { createDurableTables } from './durable-tables.ts';
 import { createLogChain } from './log-chain.ts';
 import { createLogEraser } from './log-eraser.ts';
@@ -35,6 +36,7 @@ interface OpenStore extends Tables {
   pages: LogPages;
   usage: UsageTable;
   pruner: Pruner;
+  guard: DiskGuard;
 }
 
 let open: OpenStore | undefined;
@@ -68,39 +70,42 @@ function answer(ask: StoreAsk): unknown {
 
 function openStore(ask: OpenAsk): StoreContent {
   const db = openDatabase(ask.file);
-  open = createTables(db);
+  open = createTables(db, ask);
   const { durable } = open;
   const settled = ask.fresh ? settleOpenRuns(open, ask) : { interrupted: 0, restored: [] };
   const [identities, keys, revision] = [durable.identities(), durable.keys(), durable.newestRevision()];
   return { identities, keys, revision, ...settled };
 }
 
-function createTables(db: DatabaseSync): OpenStore {
+function createTables(db: DatabaseSync, { file, walLimitBytes }: OpenAsk): OpenStore {
   const [runs, orders] = [createRunTable(db), createOrderTable(db)];
   const [durable, usage] = [createDurableTables(db), createUsageTable(db)];
   const chain = createLogChain(db);
   const logs = createLogTable(db, chain);
   const eraser = createLogEraser(db, logs, chain);
   const pruner = createPruner({ db, logs, eraser, orders, usage });
-  return { db, runs, logs, eraser, orders, durable, usage, pages: createLogPages(logs, chain), pruner };
+  const guard = createDiskGuard({ db, file, walLimitBytes, onRollback: () => logs.forgetCache() });
+  return {
+    db,
+    guard,
+    runs,
+    logs,
+    eraser,
+    orders,
+    durable,
+    usage,
+    pages: createLogPages(logs, chain),
+    pruner,
+  };
 }
 
 function writeOnce(store: OpenStore, write: StoreWrite): WriteAnswer {
-  const created = transact(store, write.full ? 'FULL' : 'NORMAL', () => writeAll(store, write));
+  const created = store.guard.transact(write.full ? 'FULL' : 'NORMAL', () => writeAll(store, write));
   return { created, events: write.events, contentBytes: store.logs.totalBytes };
 }
 
 function prune(store: OpenStore, bounds: PruneBounds): boolean {
-  return transact(store, 'NORMAL', () => store.pruner.bite(bounds));
-}
-
-function transact<T>({ db, logs }: OpenStore, durability: 'NORMAL' | 'FULL', work: () => T): T {
-  try {
-    return inTransaction(db, durability, work);
-  } catch (reason) {
-    logs.forgetCache();
-    throw reason;
-  }
+  return store.guard.transact('NORMAL', () => store.pruner.bite(bounds));
 }
 
 function reply(request: StoreRequest): StoreReply {

@@ -7,7 +7,7 @@ import type { RunRecords } from '../../ports/run-records.ts';
 import { encodeEvent } from './encode-event.ts';
 import { createGroupWriter, type GroupWriter } from './group-writer.ts';
 import { createRunLog } from './log-reader.ts';
-import type { ConfigRevision, OpenAsk, StoreContent } from './messages.ts';
+import type { ConfigRevision, StoreContent } from './messages.ts';
 import { createPruning, type Pruning } from './pruning.ts';
 import { restartedEnd } from './run-table.ts';
 import { createRunOrders, createRunRecords } from './run-views.ts';
@@ -64,6 +64,8 @@ export interface StoreOptions extends StoreRetention {
   capacity?: number;
   /** Bytes of content that may, unless somebody waits for them. */
   capacityBytes?: number;
+  /** Of the database's log, also while another program holds it; beyond, nothing is written. 256 MiB. */
+  walLimitBytes?: number;
   source?: ThreadSource;
 }
 
@@ -74,15 +76,10 @@ export async function openSqliteStore(options: StoreOptions): Promise<SqliteStor
   const { file, clock } = options;
   const source = options.source ?? findThreadSource();
   const onProblem = onlyChanges(options.onProblem ?? (() => {}));
-  const link = createStoreLink({ file, source, clock, onProblem });
   const restartedEvent = encodeEvent({ kind: 'end', end: restartedEnd });
-  const content = await openOrClose(link, {
-    kind: 'open',
-    file,
-    fresh: true,
-    nowMs: clock.wall(),
-    restartedEvent,
-  });
+  const { walLimitBytes = 256 * 1024 * 1024 } = options;
+  const link = createStoreLink({ file, source, clock, restartedEvent, walLimitBytes, onProblem });
+  const content = await openOrClose(link);
   const pruning = createPruning(link, clock, toRetention(options));
   let contentBytes = 0;
   const onContent = (sizeBytes: number) => {
@@ -130,9 +127,9 @@ async function closeAll(writer: GroupWriter, pruning: Pruning, link: StoreLink):
   }
 }
 
-async function openOrClose(link: StoreLink, ask: OpenAsk): Promise<StoreContent> {
+async function openOrClose(link: StoreLink): Promise<StoreContent> {
   try {
-    return await link.ask(ask);
+    return await link.open(true);
   } catch (reason) {
     await link.close().catch(() => {});
     throw reason;
