@@ -164,7 +164,12 @@ test('M1: a failure before the first content has a status, and one of the upstre
     lab.edge.script = script;
     return lab.post('/v1/messages', streamed);
   };
-  const failed = await errorOf(await post((run) => run.fail()));
+  const loading = (run: ScriptedRun) => {
+    run.emit({ kind: 'progress', message: 'loading' });
+    run.chunk({ choices: [{ index: 0, delta: { role: 'assistant', content: '' } }] });
+    run.fail();
+  };
+  const failed = await errorOf(await post(loading));
   assert.deepEqual(failed, [503, 'overloaded_error', 'node.lost']);
   const upstream = { status: 429, body: Buffer.from('{"error":{"message":"busy","code":"slow"}}') };
   const busy = await errorOf(await post((run) => run.fail({ kind: 'exhausted', upstream })));
