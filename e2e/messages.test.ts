@@ -29,6 +29,12 @@ describe('the Anthropic client', { timeout: 300_000 }, () => {
     return await eventually('the newest run ends', 5_000, async () => at(await scene.edge.runs(), 0).end);
   }
 
+  test('lists models', limit, async () => {
+    const names: string[] = [];
+    for await (const { id } of client.models.list()) names.push(id);
+    assert.deepEqual(names.toSorted(), ['echo', 'm']);
+  });
+
   test('gets the same message whole and streamed; the model server was asked for a chat', limit, async () => {
     upstream.forget();
     upstream.act({ kind: 'stream', chunks: [delta({ reasoning: 'hm' }), 'hel', 'lo'], paceMs: 2 });

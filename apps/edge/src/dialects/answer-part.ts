@@ -11,7 +11,8 @@ export type AnswerPart =
   | { kind: 'tool-arguments'; index: number; json: string }
   /** Something that has no words of its own here: the work has begun. */
   | { kind: 'activity'; title: string }
-  | { kind: 'finish'; finish: FinishReason }
+  /** `stopSequence`: which of the caller's own it stopped at, where the upstream says so. */
+  | { kind: 'finish'; finish: FinishReason; stopSequence?: string }
   /** May come again; the last one counts. */
   | { kind: 'usage'; usage: AnswerUsage }
   /** The upstream reports an error inside its stream, or is not understood: nothing that comes after it counts. */

@@ -12,7 +12,7 @@ export function readChunk(chunk: Fields, calls: ToolCallBook): AnswerPart[] {
   const delta = choice?.delta ?? choice?.message;
   if (isFields(delta)) readDelta(delta, logprobsOf(choice), { parts, calls });
   if (typeof choice?.finish_reason === 'string') {
-    parts.push(...calls.finish(), { kind: 'finish', finish: toFinish(choice.finish_reason) });
+    parts.push(...calls.finish(), finishOf(choice, choice.finish_reason));
   }
   const usage = toAnswerUsage(chunk.usage);
   if (usage !== undefined) parts.push({ kind: 'usage', usage });
@@ -65,6 +65,13 @@ const finishes: Readonly<Record<string, FinishReason>> = {
   function_call: 'tool-calls',
   content_filter: 'content-filter',
 };
+
+/** vLLM says `stop_reason`, SGLang `matched_stop`; a number is a token of the model's own. */
+function finishOf(choice: Fields, word: string): AnswerPart {
+  const finish = toFinish(word);
+  const stopSequence = textOf(choice.stop_reason) || textOf(choice.matched_stop);
+  return { kind: 'finish', finish, ...(finish === 'stop' && stopSequence !== '' && { stopSequence }) };
+}
 
 function toFinish(word: string): FinishReason {
   return finishes[word] ?? 'other';

@@ -1,4 +1,4 @@
-import type { FinishReason, RunEnd } from '@iop/domain';
+import type { RunEnd } from '@iop/domain';
 import type { RuntimeEvent } from '@iop/runtime';
 import type { AnswerError, AnswerPart, AnswerUsage } from '../../dialects/answer-part.ts';
 import { ChatAnswerReader, fromUsage } from '../../dialects/chat-answer-reader.ts';
@@ -11,7 +11,7 @@ import type { MessageEnd } from './message-words.ts';
 export class AnswerIntake {
   readonly #reader = new ChatAnswerReader();
   readonly #line: BlockLine;
-  #finish: FinishReason | undefined;
+  #finish: Extract<AnswerPart, { kind: 'finish' }> | undefined;
   #usage: AnswerUsage | undefined;
   #hasCalls = false;
   #hasRefused = false;
@@ -40,7 +40,8 @@ export class AnswerIntake {
     if (this.#reader.isHolding) return badEvent('the run ended in the middle of an event');
     this.#line.finish();
     return {
-      finish: this.#finish ?? finish,
+      finish: this.#finish?.finish ?? finish,
+      stopSequence: this.#finish?.stopSequence,
       hasCalls: this.#hasCalls,
       hasRefused: this.#hasRefused,
       usage: this.#usage ?? (usage && fromUsage(usage)),
@@ -50,7 +51,7 @@ export class AnswerIntake {
   #takePart(part: AnswerPart): Refusal | undefined {
     if (part.kind === 'error') return toRefusal(part.error);
     if (part.kind === 'usage') this.#usage = part.usage;
-    else if (part.kind === 'finish') this.#finish = part.finish;
+    else if (part.kind === 'finish') this.#finish = part;
     else this.#hasContent = true;
     if (part.kind === 'tool-call') this.#hasCalls = true;
     if (part.kind === 'refusal') this.#hasRefused = true;

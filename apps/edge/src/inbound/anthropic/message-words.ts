@@ -14,6 +14,8 @@ export interface MessageIdentity {
 /** How the answer went, as far as it decides why it stopped. */
 export interface MessageEnd {
   finish: FinishReason;
+  /** Undefined: the upstream does not say. */
+  stopSequence: string | undefined;
   hasCalls: boolean;
   hasRefused: boolean;
   usage: AnswerUsage | undefined;
@@ -25,16 +27,18 @@ export function toMessageId(runId: string): string {
 }
 
 /** An agent ends its turn unless the reason says so, and waits for ever for a call that is not there. */
-function stopReason({ finish, hasCalls, hasRefused }: MessageEnd): string {
+function stopReason({ finish, stopSequence, hasCalls, hasRefused }: MessageEnd): string {
   if (finish === 'content-filter' || hasRefused) return 'refusal';
   if (finish === 'length') return 'max_tokens';
-  return hasCalls ? 'tool_use' : 'end_turn';
+  if (hasCalls) return 'tool_use';
+  return stopSequence === undefined ? 'end_turn' : 'stop_sequence';
 }
 
 export function toStop(end: MessageEnd) {
   const reason = stopReason(end);
   const details = reason === 'refusal' ? { type: 'refusal', category: null, explanation: null } : null;
-  return { stop_reason: reason, stop_sequence: null, stop_details: details };
+  const sequence = reason === 'stop_sequence' ? end.stopSequence : null;
+  return { stop_reason: reason, stop_sequence: sequence, stop_details: details };
 }
 
 /** Anthropic counts what came from a cache beside the input, everybody else as a part of it. */

@@ -130,6 +130,22 @@ test('a filter, a refusal and a call that is promised but missing', async () => 
   assert.equal(missing.stop_reason, 'end_turn');
 });
 
+test('a stop sequence is named where the upstream names it', async () => {
+  await using lab = await openHttpLab();
+  for (const [said, expected] of [
+    [{ stop_reason: 'END' }, ['stop_sequence', 'END']],
+    [{ matched_stop: 'END' }, ['stop_sequence', 'END']],
+    [{ stop_reason: 151645 }, ['end_turn', null]],
+  ] as const) {
+    lab.edge.script = (run) => {
+      run.chunk({ choices: [{ index: 0, delta: { content: 'a' }, finish_reason: 'stop', ...said }] });
+      run.complete();
+    };
+    const message = (await (await lab.post('/v1/messages', plain)).json()) as Record<string, unknown>;
+    assert.deepEqual([message.stop_reason, message.stop_sequence], expected);
+  }
+});
+
 test('tools that cannot be served are named in the head and in the message', async () => {
   await using lab = await openHttpLab();
   lab.edge.script = (run) => run.complete();
@@ -148,7 +164,12 @@ test('M1: a failure before the first content has a status, and one of the upstre
     lab.edge.script = script;
     return lab.post('/v1/messages', streamed);
   };
-  const failed = await errorOf(await post((run) => run.fail()));
+  const loading = (run: ScriptedRun) => {
+    run.emit({ kind: 'progress', message: 'loading' });
+    run.chunk({ choices: [{ index: 0, delta: { role: 'assistant', content: '' } }] });
+    run.fail();
+  };
+  const failed = await errorOf(await post(loading));
   assert.deepEqual(failed, [503, 'overloaded_error', 'node.lost']);
   const upstream = { status: 429, body: Buffer.from('{"error":{"message":"busy","code":"slow"}}') };
   const busy = await errorOf(await post((run) => run.fail({ kind: 'exhausted', upstream })));
