@@ -28,8 +28,9 @@ function attempt(number: number, node: string): OwnEvent {
 }
 
 function explain(lastPos: number, ...own: (readonly [number, OwnEvent])[]) {
+  const last = own.at(-1)?.[1];
   return explainRun(
-    { lastPos },
+    { lastPos, end: last?.kind === 'end' ? last.end : undefined },
     own.map(([pos, event]): OwnAt => ({ pos, event })),
   );
 }
@@ -73,6 +74,12 @@ test('of a run that goes on everything until now is counted', () => {
   assert.equal(changed.attempts[0]?.events, 5);
   const newer = explain(1, [1, attempt(1, 'a')], [5, { kind: 'state', state: 'unknown' }]);
   assert.equal(newer.attempts[0]?.events, 3, 'the log may be newer than the record');
+});
+
+test('of a log that was not read to its end the record says where that is', () => {
+  const end = { kind: 'completed', finish: 'stop' } as const;
+  const why = explainRun({ lastPos: 100, end }, [{ pos: 1, event: attempt(1, 'a') }]);
+  assert.equal(why.attempts[0]?.events, 98);
 });
 
 test('a run that was never dispatched has no attempts', () => {

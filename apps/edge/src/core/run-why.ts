@@ -24,10 +24,10 @@ export interface AttemptWhy extends Omit<AttemptEvent, 'kind'> {
 }
 
 /** @param own in order of pos; what is missing (retention) is only missing in the answer */
-export function explainRun({ lastPos }: Pick<RunRecord, 'lastPos'>, own: readonly OwnAt[]): RunWhy {
+export function explainRun(run: Pick<RunRecord, 'lastPos' | 'end'>, own: readonly OwnAt[]): RunWhy {
   const attempts = own.flatMap(({ pos, event }, index) => {
     if (event.kind !== 'attempt') return [];
-    return [explainAttempt({ ...event, pos }, own.slice(index + 1), lastPos)];
+    return [explainAttempt({ ...event, pos }, own.slice(index + 1), run)];
   });
   const changes = own.flatMap(({ pos, event }) =>
     event.kind === 'state' ? [{ pos, state: event.state }] : [],
@@ -38,12 +38,14 @@ export function explainRun({ lastPos }: Pick<RunRecord, 'lastPos'>, own: readonl
 function explainAttempt(
   { kind, ...attempt }: AttemptEvent & { pos: number },
   later: readonly OwnAt[],
-  lastPos: number,
+  { lastPos, end }: Pick<RunRecord, 'lastPos' | 'end'>,
 ): AttemptWhy {
   const after = later.findIndex(({ event }) => event.kind !== 'state');
   const over = later[after];
   const states = after === -1 ? later.length : after;
-  const endPos = over?.pos ?? Math.max(lastPos, later.at(-1)?.pos ?? attempt.pos) + 1;
+  const isOver = end !== undefined;
+  const nextPos = Math.max(isOver ? lastPos : lastPos + 1, (later.at(-1)?.pos ?? attempt.pos) + 1);
+  const endPos = over?.pos ?? nextPos;
   const events = endPos - attempt.pos - 1 - states;
   const failure = over?.event.kind === 'attempt-end' ? over.event.failure : undefined;
   return { ...attempt, events, failure };

@@ -85,10 +85,13 @@ export async function whyRun(edge: OperatorEdge, runId: string): Promise<Respons
   return { case: 'whyRun', value: toWhy(explainRun(record, own), { record, waiting }) };
 }
 
-/** What the Edge itself had to say of a run. */
+/** After the first content there are no further attempts, so all of them are within the first pages. */
+const mostPages = 64;
+
+/** What the Edge itself had to say of a run; of a very long one the later changes of its state are left out. */
 async function readOwn(edge: OperatorEdge, runId: string): Promise<OwnAt[]> {
   const own: OwnAt[] = [];
-  for (let afterPos = 0; ; ) {
+  for (let pages = 0, afterPos = 0; pages < mostPages; pages++) {
     const read = await edge.readRun({ runId, afterPos, limitBytes: mostPageBytes });
     const { firstPos, events } = read?.page ?? { firstPos: 0, events: [] };
     for (const [index, event] of events.entries()) {
@@ -97,6 +100,7 @@ async function readOwn(edge: OperatorEdge, runId: string): Promise<OwnAt[]> {
     if (events.length === 0 || events.at(-1)?.kind === 'end') return own;
     afterPos = firstPos + events.length - 1;
   }
+  return own;
 }
 
 function unknownRun(runId: string): Response {

@@ -123,6 +123,28 @@ test('a watch that begins at the end stops, and one beyond it is refused', async
   assert.equal(codeOf(await scene.ask(watch('run_none'))), 'run.unknown');
 });
 
+test('the end of a detached run is shown to nobody before it is committed', async () => {
+  const scene = createScene();
+  const node = scene.linkNode('a');
+  const runId = runIdOf(await scene.ask(start(detached)));
+  await scene.ask(watch(runId), 50);
+  scene.log.commitsAtOnce = false;
+  node.last().say('one');
+  node.last().end(completed);
+  await scene.settle();
+  const value = create(ReadRunRequestSchema, { runId });
+  const kinds = async () => {
+    const page = await scene.ask({ case: 'readRun', value });
+    return page.case === 'readRun' ? page.value.events.map(wordsOf) : [];
+  };
+  assert.deepEqual(scene.told(50), ['1 attempt 1 on a', '2 one']);
+  assert.deepEqual(await kinds(), ['attempt 1 on a', 'one']);
+  scene.log.commitAll();
+  await scene.settle();
+  assert.deepEqual(scene.told(50).slice(2), ['3 completed', 'stop']);
+  assert.deepEqual(await kinds(), ['attempt 1 on a', 'one', 'completed']);
+});
+
 test('a link that does not drain is given one window of a watch, and the rest when it does', async () => {
   const scene = createScene();
   const node = scene.linkNode('a');
@@ -174,6 +196,21 @@ test('an attached run with an idempotency key has two owners and ends with the l
   assert.equal(node.askedFor('cancel').length, 0);
   scene.desk.leave(51);
   assert.equal(node.askedFor('cancel').length, 1);
+});
+
+test('whoever watches an attached run owns nothing of it', async () => {
+  const scene = createScene();
+  const node = scene.linkNode('a');
+  const runId = runIdOf(await scene.ask(start(), 50));
+  await scene.ask(watch(runId), 51);
+  await scene.ask(watch(runId), 52);
+  scene.desk.leave(51);
+  assert.equal(node.askedFor('cancel').length, 0);
+  scene.desk.leave(50);
+  assert.equal(node.askedFor('cancel').length, 1, 'its owner has left, although somebody looks');
+  node.last().end({ kind: 'cancelled', by: 'caller' });
+  await scene.settle();
+  assert.deepEqual(scene.told(52), ['1 attempt 1 on a', '2 state', '3 cancelled', 'stop']);
 });
 
 test('a body in parts is one body; what does not fit is refused', async () => {
