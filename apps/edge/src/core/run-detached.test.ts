@@ -217,6 +217,21 @@ test('a cancel while the Node is away is told at its return, and waits for it', 
   assert.equal((await edge.findRun({ runId: id }))?.state, 'cancelled');
 });
 
+test('a Node that goes away while it stops is not blamed for its silence', async () => {
+  const { edge, linkNode, cut, clock } = createEdgeFixture();
+  const node = linkNode('a');
+  const id = await createRun(edge);
+  node.last().say('one');
+  await edge.cancelRun({ runId: id }, 'operator');
+  cut('a');
+  clock.advance(60_000);
+  assert.equal(edge.runState(id), 'stopping');
+  linkNode('a', { inventory: [heldOf(node.last())] });
+  clock.advance(10_000);
+  await nextTurn();
+  assert.equal(codeOf((await edge.findRun({ runId: id }))?.end), 'node.stop-unconfirmed');
+});
+
 test('a detached run whose Node was restarted is settled by its inventory, not before', async () => {
   const { edge, linkNode, bareLink, cut, epochOf } = createEdgeFixture();
   const node = linkNode('a');
