@@ -79,6 +79,9 @@ export class CursorSource implements LogReader, RunSource {
     const found = await edge.findRun({ runId: this.#init.runId, keyId }).catch(() => undefined);
     if (this.#isOver) return;
     this.#isOver = true;
-    if (!exchange.isOver) this.#showing?.end(end, found?.endedAtMs ?? port.clock.wall());
+    const endedAtMs = found?.endedAtMs ?? port.clock.wall();
+    port.guard(exchange, () => {
+      if (!exchange.isOver) this.#showing?.end(end, endedAtMs);
+    });
   }
 }

@@ -78,10 +78,13 @@ function toContent(part: Part): Fields {
 /** Upstreams leave out what they have not got; the published shape has it all. */
 function toLogprob(given: unknown): Fields[] {
   if (!isObject(given) || typeof given.token !== 'string' || typeof given.logprob !== 'number') return [];
-  const { token, logprob, bytes, top_logprobs: top } = given;
-  const list = Array.isArray(top) ? top.flatMap(toLogprob) : [];
-  const tops = list.map(({ token, logprob, bytes }) => ({ token, logprob, bytes }));
-  return [
-    { token, logprob, bytes: Array.isArray(bytes) ? bytes : [...Buffer.from(token)], top_logprobs: tops },
-  ];
+  const { top_logprobs: top } = given;
+  const tops = Array.isArray(top) ? top.filter(isObject).map(toTokenLogprob) : [];
+  return [{ ...toTokenLogprob(given), top_logprobs: tops }];
+}
+
+function toTokenLogprob({ token, logprob, bytes }: Fields): Fields {
+  const text = typeof token === 'string' ? token : '';
+  const isGiven = Array.isArray(bytes) && bytes.every(Number.isInteger);
+  return { token: text, logprob: Number(logprob), bytes: isGiven ? bytes : [...Buffer.from(text)] };
 }

@@ -52,6 +52,24 @@ for (const [what, headers] of [
   }
 }
 
+test('a caller that leaves while its run is still being opened was its owner all the same', async () => {
+  await using lab = await openHttpLab();
+  const { open } = lab.edge;
+  const { promise: isGone, resolve: gone } = Promise.withResolvers<void>();
+  lab.edge.open = async (...asked) => {
+    await isGone;
+    return open(...asked);
+  };
+  const caller = await hang(lab, ask, { 'idempotency-key': 'k' });
+  const run = await lab.edge.run(0);
+  caller.destroy();
+  // answered after the door has heard of it
+  await lab.get('/healthz');
+  await lab.get('/healthz');
+  gone();
+  assert.equal(await run.cancelled, 'caller');
+});
+
 test('a caller that leaves a background stream does not end it', async () => {
   await using lab = await openHttpLab();
   const caller = await hang(lab, { ...ask, stream: true, background: true });

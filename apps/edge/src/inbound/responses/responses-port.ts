@@ -18,7 +18,7 @@ export interface Called extends ResponsesPort {
 /** Answers later; what goes wrong meanwhile becomes an answer, too. */
 export function answerLater({ port, exchange }: Called, answer: () => Promise<void>): void {
   answer().catch((reason: unknown) => {
-    if (isUnavailable(reason)) exchange.refuse(storeAway(reason.message));
+    if (isUnavailable(reason) && !exchange.hasBegun) exchange.refuse(storeAway(reason.message));
     else
       port.guard(exchange, () => {
         throw reason;
