@@ -1,33 +1,17 @@
 import { createHash } from 'node:crypto';
 import type { RunIntent } from '../../core/door.ts';
-import { parseJsonBody } from '../http/json-body.ts';
 import { type Fields, toRefusal } from '../http/problem.ts';
-import type { Refusal } from '../http/refusal.ts';
-import { readWishes, type Wishes } from '../http/run-wishes.ts';
 import { createToRefusal, startToRefusal } from '../http/to-http.ts';
 import { AttachedSource } from './attached-source.ts';
 import { toChatBody } from './chat-body.ts';
 import { CursorSource } from './cursor-source.ts';
 import { gatherHistory, isReference } from './history.ts';
 import { findKept, identityOf } from './kept-response.ts';
-import { type ResponseAsk, readAsk } from './response-ask.ts';
-import { findProblem } from './response-checks.ts';
-import { notKept, storeRefused } from './response-refusals.ts';
+import { type CreateRequest, readRequest } from './read-request.ts';
+import type { ResponseAsk } from './response-ask.ts';
 import { answerLater, type Called } from './responses-port.ts';
 import { showFor, showQueued } from './show-response.ts';
 import { patienceMs, showSnapshot } from './snapshot.ts';
-
-/** A request in which nothing is wrong, on its way to a run. */
-interface Request {
-  kind: 'request';
-  called: Called;
-  ask: ResponseAsk;
-  /** The caller's bytes. */
-  bytes: Uint8Array;
-  isStored: boolean;
-  isDetached: boolean;
-  idempotencyKey: string | undefined;
-}
 
 /** `POST /v1/responses`, its body read. */
 export function createResponse(called: Called, bytes: Uint8Array): void {
@@ -37,53 +21,11 @@ export function createResponse(called: Called, bytes: Uint8Array): void {
   else launch(read, read.ask.items, []);
 }
 
-function readRequest(called: Called, bytes: Uint8Array): Request | { kind: 'refused'; refusal: Refusal } {
-  const body = parseJsonBody(bytes);
-  if (body.kind === 'refused') return body;
-  const problem = findProblem(body.fields);
-  if (problem !== undefined) return { kind: 'refused', refusal: toRefusal(problem) };
-  const ask = readAsk(body.fields);
-  const refusal = refuseKeeping(called, ask);
-  if (refusal !== undefined) return { kind: 'refused', refusal };
-  const wishes = readWishes(called.exchange.req, called.edge);
-  if (wishes.kind === 'refused') return wishes;
-  if (wishes.runClass === 'detached' && ask.store === false) return { kind: 'refused', refusal: notKept() };
-  return toRequest({ called, ask, bytes, wishes });
-}
-
-/** Nothing is kept where the operator wants nothing kept; what cannot do without is refused by name. */
-function refuseKeeping(
-  { edge }: Called,
-  { store, background, previousId }: ResponseAsk,
-): Refusal | undefined {
-  if (edge.mayStore()) return undefined;
-  if (background) return storeRefused('background');
-  if (previousId !== undefined) return storeRefused('previous_response_id');
-  return store === true ? storeRefused('store') : undefined;
-}
-
-function toRequest({
-  called,
-  ask,
-  bytes,
-  wishes,
-}: Pick<Request, 'called' | 'ask' | 'bytes'> & { wishes: Wishes }): Request {
-  return {
-    kind: 'request',
-    called,
-    ask,
-    bytes,
-    isStored: ask.store !== false && called.edge.mayStore(),
-    isDetached: ask.background || wishes.runClass === 'detached',
-    idempotencyKey: wishes.idempotencyKey,
-  };
-}
-
 function needsHistory({ previousId, items }: ResponseAsk): boolean {
   return previousId !== undefined || items.some(isReference);
 }
 
-async function launchAfter(request: Request): Promise<void> {
+async function launchAfter(request: CreateRequest): Promise<void> {
   const { called, ask } = request;
   const gathered = await gatherHistory(called, ask);
   if (called.exchange.isOver) return;
@@ -91,7 +33,7 @@ async function launchAfter(request: Request): Promise<void> {
   else launch(request, gathered.items, gathered.history);
 }
 
-function launch(request: Request, items: readonly Fields[], history: readonly Fields[]): void {
+function launch(request: CreateRequest, items: readonly Fields[], history: readonly Fields[]): void {
   const { called, ask, isDetached, idempotencyKey } = request;
   const chat = toChatBody({ ...ask, items }, history);
   if (chat.kind === 'problem') {
@@ -103,7 +45,7 @@ function launch(request: Request, items: readonly Fields[], history: readonly Fi
   else start(request, intent);
 }
 
-function toIntent({ called, ask, bytes, isStored }: Request, body: Uint8Array): RunIntent {
+function toIntent({ called, ask, bytes, isStored }: CreateRequest, body: Uint8Array): RunIntent {
   return {
     door: 'openai',
     keyId: called.keyId,
@@ -118,7 +60,7 @@ function toIntent({ called, ask, bytes, isStored }: Request, body: Uint8Array): 
 }
 
 /** It lives while its caller is there, and nothing has to be on the disk before it runs. */
-function start({ called, ask, isStored }: Request, intent: RunIntent): void {
+function start({ called, ask, isStored }: CreateRequest, intent: RunIntent): void {
   const { exchange, edge, port } = called;
   const source = new AttachedSource(exchange, port.clock);
   const outcome = edge.start(intent, source);
@@ -132,7 +74,7 @@ function start({ called, ask, isStored }: Request, intent: RunIntent): void {
 }
 
 /** It is on the disk before it runs: it outlives its caller, or can be asked for twice. */
-async function createFirst(request: Request, intent: RunIntent): Promise<void> {
+async function createFirst(request: CreateRequest, intent: RunIntent): Promise<void> {
   const { called, ask, bytes, isStored, isDetached, idempotencyKey: key } = request;
   const outcome = await called.edge.create({
     ...intent,
