@@ -16,7 +16,7 @@ function eventsOf(pieces: readonly Uint8Array[]): string {
     assert.equal(intake.take({ kind: 'raw', dialect: 'openai.chat', bytes, more: false }), undefined);
     text += events.take();
   }
-  const end = intake.complete({ kind: 'completed', finish: 'stop' });
+  const end = intake.complete({ kind: 'completed', finish: 'stop' }, () => zero);
   assert.ok(!isRefusal(end));
   events.finish(end);
   return text + events.take();
