@@ -12,13 +12,14 @@ import { chatRows } from './chat-rows.ts';
 import { findEngineFiles } from './engine-files.ts';
 import { errorRows } from './error-rows.ts';
 import { outliveEngine } from './life.ts';
+import { messageRows } from './message-rows.ts';
 import { openPlace, type Place, type PlaceKind, type PlaceOptions, type Row } from './place.ts';
 import { shapeRows } from './shape-rows.ts';
 import { stopRows } from './stop-rows.ts';
 
 const files = await findEngineFiles();
 const skip = files.kind === 'missing' ? `no engine: ${files.reason}` : false;
-const all = [...chatRows, ...shapeRows, ...byteRows, ...errorRows, ...stopRows];
+const all = [...chatRows, ...shapeRows, ...byteRows, ...errorRows, ...stopRows, ...messageRows];
 
 /** Forced one way, chats must still be what the client asked for. */
 const suites: readonly Suite[] = [

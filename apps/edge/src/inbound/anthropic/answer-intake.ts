@@ -14,6 +14,7 @@ export class AnswerIntake {
   #finish: Extract<AnswerPart, { kind: 'finish' }> | undefined;
   #usage: AnswerUsage | undefined;
   #hasCalls = false;
+  #saidChars = 0;
   #hasRefused = false;
   #hasContent = false;
 
@@ -35,8 +36,14 @@ export class AnswerIntake {
     return undefined;
   }
 
-  /** @returns why the answer is not whole, although its run is */
-  complete({ finish, usage }: Extract<RunEnd, { kind: 'completed' }>): MessageEnd | Refusal {
+  /**
+   * @param asked what the request took, by estimate: for engines that never say
+   * @returns why the answer is not whole, although its run is
+   */
+  complete(
+    { finish, usage }: Extract<RunEnd, { kind: 'completed' }>,
+    asked: () => AnswerUsage,
+  ): MessageEnd | Refusal {
     if (this.#reader.isHolding) return badEvent('the run ended in the middle of an event');
     this.#line.finish();
     return {
@@ -44,8 +51,13 @@ export class AnswerIntake {
       stopSequence: this.#finish?.stopSequence,
       hasCalls: this.#hasCalls,
       hasRefused: this.#hasRefused,
-      usage: this.#usage ?? (usage && fromUsage(usage)),
+      usage: this.#usage ?? (usage === undefined ? this.#estimate(asked()) : fromUsage(usage)),
     };
+  }
+
+  /** Four characters a token: nobody keeps what was said to count it better. */
+  #estimate(asked: AnswerUsage): AnswerUsage {
+    return { ...asked, outputTokens: Math.ceil(this.#saidChars / 4), estimated: true };
   }
 
   #takePart(part: AnswerPart): Refusal | undefined {
@@ -54,6 +66,8 @@ export class AnswerIntake {
     else if (part.kind === 'finish') this.#finish = part;
     else this.#hasContent = true;
     if (part.kind === 'tool-call') this.#hasCalls = true;
+    if ('text' in part) this.#saidChars += part.text.length;
+    else if (part.kind === 'tool-arguments') this.#saidChars += part.json.length;
     if (part.kind === 'refusal') this.#hasRefused = true;
     const problem = this.#line.take(part);
     return problem === undefined ? undefined : badEvent(problem);

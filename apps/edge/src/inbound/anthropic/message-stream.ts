@@ -95,7 +95,7 @@ export class MessageStream implements RunReader {
   }
 
   #complete(end: Extract<RunEnd, { kind: 'completed' }>): void {
-    const message = this.#intake.complete(end);
+    const message = this.#intake.complete(end, this.#init.firstUsage);
     if (isRefusal(message)) {
       this.#fail(message);
       return;

@@ -68,7 +68,7 @@ export class MessageWhole implements RunReader {
 
   #complete(end: Extract<RunEnd, { kind: 'completed' }>): void {
     const { exchange, request } = this.#init;
-    const message = this.#intake.complete(end);
+    const message = this.#intake.complete(end, this.#init.firstUsage);
     if (isRefusal(message)) {
       exchange.refuse(message);
       return;

@@ -18,7 +18,7 @@ export interface MessageEnd {
   stopSequence: string | undefined;
   hasCalls: boolean;
   hasRefused: boolean;
-  usage: AnswerUsage | undefined;
+  usage: AnswerUsage;
 }
 
 /** `msg_` and what stands behind `run_`. */
@@ -42,8 +42,13 @@ export function toStop(end: MessageEnd) {
 }
 
 /** Anthropic counts what came from a cache beside the input, everybody else as a part of it. */
-export function toUsage(usage: AnswerUsage | undefined) {
-  const { inputTokens = 0, cachedTokens = 0, outputTokens = 0, reasoningTokens = 0 } = usage ?? {};
+export function toUsage({
+  inputTokens,
+  cachedTokens,
+  outputTokens,
+  reasoningTokens,
+  estimated,
+}: AnswerUsage) {
   const cached = Math.min(cachedTokens, inputTokens);
   return {
     input_tokens: inputTokens - cached,
@@ -52,12 +57,12 @@ export function toUsage(usage: AnswerUsage | undefined) {
     output_tokens: outputTokens,
     output_tokens_details: reasoningTokens > 0 ? { thinking_tokens: reasoningTokens } : null,
     server_tool_use: null,
-    ...(usage?.estimated === true && { estimated: true }),
+    ...(estimated && { estimated }),
   };
 }
 
 /** The fields of a message that nothing of the answer changes, and the rest as it is at the beginning. */
-export function toMessage({ id, model, unsupportedTools }: MessageIdentity, usage: AnswerUsage | undefined) {
+export function toMessage({ id, model, unsupportedTools }: MessageIdentity, usage: AnswerUsage) {
   return {
     id,
     type: 'message',

@@ -117,6 +117,21 @@ test('arguments that are no JSON come as they were given', async () => {
   assert.deepEqual([message.content[0]?.input, message.stop_reason], ['{"at": "sk', 'max_tokens']);
 });
 
+test('what an engine never counted is estimated, and says so, whole and streamed', async () => {
+  await using lab = await openHttpLab();
+  lab.edge.script = (run) => {
+    run.emit({ kind: 'text', text: 'twelve chars' });
+    run.complete();
+  };
+  const whole = (await (await lab.post('/v1/messages', plain)).json()) as { usage: Record<string, unknown> };
+  const events = eventsOf(await (await lab.post('/v1/messages', streamed)).text());
+  const last = events.find(({ type }) => type === 'message_delta')?.usage as Record<string, unknown>;
+  for (const { input_tokens: input, output_tokens: output, estimated } of [whole.usage, last]) {
+    assert.ok(Number(input) > 0);
+    assert.deepEqual([output, estimated], [3, true]);
+  }
+});
+
 test('a filter, a refusal and a call that is promised but missing', async () => {
   await using lab = await openHttpLab();
   const play = async (script: (run: ScriptedRun) => void) => {

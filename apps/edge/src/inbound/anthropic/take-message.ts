@@ -9,7 +9,7 @@ import { MessageStream } from './message-stream.ts';
 import { MessageWhole } from './message-whole.ts';
 import { findProblem } from './request-checks.ts';
 import { type TakenBody, takeBody } from './take-body.ts';
-import { estimateUsage } from './token-estimate.ts';
+import { firstUsage } from './token-estimate.ts';
 
 /** `POST /v1/messages`, from its head to a run with an owner. */
 export function takeMessage(port: HttpPort, edge: RunStarter, exchange: Exchange): void {
@@ -69,7 +69,6 @@ function toCreation(asked: Asked): RunCreation {
 
 function answerOf({ port, exchange, request }: Asked): RunAnswer {
   const { clock, times, log } = port;
-  const firstUsage = () => estimateUsage(request.chat);
-  const init = { exchange, clock, times, log, request, firstUsage };
+  const init = { exchange, clock, times, log, request, firstUsage: () => firstUsage(request.chat) };
   return request.stream ? new MessageStream(init) : new MessageWhole(init);
 }

@@ -19,9 +19,13 @@ export function estimateTokens({ messages, tools, response_format: format }: Cha
   return format === undefined ? tokens : tokens + ofJson(format);
 }
 
-export function estimateUsage(chat: ChatRequest): AnswerUsage {
+/**
+ * For the beginning of a stream. It is not marked there: clients keep every field of the beginning, and would take the
+ * engine's numbers, which come at the end, for estimates.
+ */
+export function firstUsage(chat: ChatRequest): AnswerUsage {
   const inputTokens = estimateTokens(chat);
-  return { inputTokens, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0, estimated: true };
+  return { inputTokens, cachedTokens: 0, outputTokens: 0, reasoningTokens: 0, estimated: false };
 }
 
 function ofMessage(message: ChatMessage): number {
