@@ -6,26 +6,28 @@ import { type Fault, lengthMs } from './schedule.ts';
 import type { Place, Stage } from './stage.ts';
 import { wallMs } from './wall.ts';
 
-/** Plays a schedule; resolves when every fault of it is over and its victim is back. */
+/**
+ * Plays a schedule; resolves when every fault of it is over and its victim is back. What comes while its victim is
+ * still on its way back is left out.
+ */
 export async function breakThings(
   stage: Stage,
   schedule: readonly Fault[],
   { diary, signal }: { diary: Diary; signal: AbortSignal },
 ): Promise<void> {
   const startedAt = performance.now();
-  const busy = new Map<string, Promise<void>>();
+  const playing = new Set<Promise<void>>();
+  const busy = new Set<string>();
   for (const fault of schedule) {
     await sleep(Math.max(0, fault.atMs - (performance.now() - startedAt)), undefined, { signal }).catch(
       () => {},
     );
     if (signal.aborted) break;
-    const before = busy.get(fault.victim) ?? Promise.resolve();
-    busy.set(
-      fault.victim,
-      before.then(() => playFault(stage, fault, diary)),
-    );
+    if (busy.has(fault.victim)) continue;
+    busy.add(fault.victim);
+    playing.add(playFault(stage, fault, diary).then(() => void busy.delete(fault.victim)));
   }
-  await Promise.all(busy.values());
+  await Promise.all(playing);
 }
 
 async function playFault(stage: Stage, fault: Fault, diary: Diary): Promise<void> {

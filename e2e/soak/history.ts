@@ -10,6 +10,8 @@ export interface History {
   seed: number;
   startedAtMs: number;
   endedAtMs: number;
+  /** How long things were broken. */
+  chaosMs: number;
   limits: SoakLimits;
   faults: readonly FaultNote[];
   asks: readonly Ask[];
@@ -76,6 +78,8 @@ export type Outcome =
   | { kind: 'broken'; content: string; code: string; transcript: Transcript | undefined }
   /** The connection broke, and nobody came back. */
   | { kind: 'cut'; content: string }
+  /** Nobody was there to ask. */
+  | { kind: 'unheard' }
   | { kind: 'refused'; status: number; code: string }
   | { kind: 'left'; atMs: number; content: string }
   /** It went on for longer than anything may. */

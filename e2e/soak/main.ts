@@ -1,3 +1,4 @@
+import { join } from 'node:path';
 import process from 'node:process';
 import { checkHistory } from './check/check-history.ts';
 import { type Options, readOptions, usage } from './options.ts';
@@ -7,6 +8,7 @@ import { tellStory } from './tell-story.ts';
 
 const mostStories = 10;
 
+process.env.NODE_COMPILE_CACHE ??= join(import.meta.dirname, '../../node_modules/.cache/iop');
 process.exitCode = await main(process.argv.slice(2));
 
 async function main(args: readonly string[]): Promise<number> {

@@ -15,10 +15,10 @@ export interface Report {
 }
 
 export function toReport(history: History, violations: readonly Violation[]): Report {
-  const { seed, startedAtMs, endedAtMs, left } = history;
+  const { seed, chaosMs, left } = history;
   return {
     seed,
-    minutes: (endedAtMs - startedAtMs) / 60_000,
+    minutes: chaosMs / 60_000,
     counts: countHistory(history),
     outcomes: tally(history.asks.map(({ outcome }) => outcome.kind)),
     ends: tally(history.runs.map(({ record }) => endWord(record))),

@@ -59,8 +59,8 @@ export async function playSoak(options: SoakOptions): Promise<History> {
   const figures = watchFigures(stage);
   const stopLooking = lookNowAndThen(options, { diary, figures, startedAtMs });
   try {
-    await disturb(stage, { diary, figures, options });
-    const history = await collect(stage, { diary, figures, startedAtMs, seed: options.seed });
+    const chaosMs = await disturb(stage, { diary, figures, options });
+    const history = await collect(stage, { diary, figures, startedAtMs, chaosMs, seed: options.seed });
     return await stop(stage, { history, figures });
   } finally {
     stopLooking();
@@ -76,7 +76,7 @@ interface Work {
 async function disturb(
   stage: Stage,
   { diary, figures, options }: Work & { options: SoakOptions },
-): Promise<void> {
+): Promise<number> {
   const { seed, lastsMs, signal } = options;
   const over = new AbortController();
   const end = AbortSignal.any([over.signal, signal]);
@@ -90,17 +90,26 @@ async function disturb(
   await sleep(warmUpMs);
   figures.takeBaseline();
   const schedule = drawSchedule({ seed, lastsMs, nodes: nodeNames, ...limits });
+  const beganAt = performance.now();
   await breakThings(stage, schedule, { diary, signal });
+  const chaosMs = performance.now() - beganAt;
   over.abort();
   await Promise.all(callers);
+  return chaosMs;
 }
 
 /** After the last fault: every Node is back, every run ends. */
 async function collect(
   stage: Stage,
-  { diary, figures, startedAtMs, seed }: Work & { startedAtMs: number; seed: number },
+  {
+    diary,
+    figures,
+    startedAtMs,
+    chaosMs,
+    seed,
+  }: Work & { startedAtMs: number; chaosMs: number; seed: number },
 ): Promise<History> {
-  await stage.edge.nodesReady(nodeNames).catch((cause: Error) => diary.trouble(cause.message));
+  await stage.edge.nodesReady(nodeNames, 90_000).catch((cause: Error) => diary.trouble(cause.message));
   const openRuns = await untilCalm(stage);
   await addReplays(stage, diary.asks);
   const runs = await readRuns(stage);
@@ -109,6 +118,7 @@ async function collect(
     seed,
     startedAtMs,
     endedAtMs: wallMs(),
+    chaosMs,
     limits,
     faults: diary.faults,
     asks: diary.asks,

@@ -3,7 +3,7 @@ import { readStream } from '../../harness/chat.ts';
 import { type Call, type CallInit, call } from '../../harness/http.ts';
 import type { Ask, Outcome } from '../history.ts';
 import { wallMs } from '../wall.ts';
-import { type Caller, chatBody, chatCall, newAsk, noteAsk, patienceMs } from './caller.ts';
+import { type Caller, chatBody, chatCall, newAsk, noteAsk, patienceMs, wasRefused } from './caller.ts';
 import { judgeChat } from './read-answer.ts';
 
 /** A chat whose caller waits for the answer. */
@@ -36,16 +36,17 @@ export function readAnswer(ask: Ask, init: CallInit): Promise<Outcome> {
 }
 
 async function settle(ask: Ask, asking: Call): Promise<Outcome> {
-  ask.connections++;
   const impatience = setTimeout(() => asking.hangUp(), patienceMs);
   const since = performance.now();
   const sofar = () => (ask.stream ? readStream(asking.text).content : '');
   try {
     const { headers } = await asking.head;
+    ask.connections++;
     ask.runId ??= runIdOf(headers);
     const { text, status } = await asking.answer;
     return judgeChat(text, { status, stream: ask.stream });
-  } catch {
+  } catch (cause) {
+    if (wasRefused(cause)) return { kind: 'unheard' };
     const isStuck = performance.now() - since >= patienceMs;
     return { kind: isStuck ? 'stuck' : 'cut', content: sofar() };
   } finally {

@@ -13,12 +13,14 @@ export interface Caller {
   readonly stage: Stage;
   readonly diary: Diary;
   readonly random: () => number;
+  /** Its last ask led to no run: it takes its time before the next. */
+  wasInVain: boolean;
   /** Of the next run. */
   nextScript(): Script;
 }
 
 /** Longer than anything may take: a run that waits for a Node, is lost, and is given up. */
-export const patienceMs = 45_000;
+export const patienceMs = 90_000;
 
 export function makeCaller(
   name: string,
@@ -29,6 +31,7 @@ export function makeCaller(
   return {
     name,
     ...rest,
+    wasInVain: false,
     nextScript() {
       const dice = random();
       const model = dice < 0.15 ? 'say' : pickOne(modelNames.slice(0, 2), random);
@@ -49,7 +52,7 @@ export async function keepAsking(
     } catch (cause) {
       caller.diary.trouble(`caller ${caller.name}: ${cause instanceof Error ? cause.stack : cause}`);
     }
-    await sleep(20 + caller.random() * 150);
+    await sleep((caller.wasInVain ? 300 : 20) + caller.random() * 250);
   }
 }
 
@@ -72,10 +75,12 @@ export function newAsk(script: Script, door: AskDoor, rest: Partial<Ask> = {}): 
   };
 }
 
-export function noteAsk({ diary }: Caller, ask: Ask, outcome: Outcome): void {
+export function noteAsk(caller: Caller, ask: Ask, outcome: Outcome): void {
+  caller.wasInVain = outcome.kind === 'refused' || outcome.kind === 'unheard';
+  if (outcome.kind === 'unheard') return;
   ask.outcome = outcome;
   ask.endedAtMs = wallMs();
-  diary.asks.push(ask);
+  caller.diary.asks.push(ask);
 }
 
 export function headersOf({ stage }: Caller, more: Record<string, string> = {}): Record<string, string> {
@@ -93,6 +98,11 @@ export function chatBody({ model, prompt }: Script, stream: boolean): string {
 
 export function chatCall(caller: Caller, body: string, more: Record<string, string> = {}): CallInit {
   return { url: `${caller.stage.edge.url}/v1/chat/completions`, headers: headersOf(caller, more), body };
+}
+
+/** Nobody was there to take the connection: nothing was asked. */
+export function wasRefused(cause: unknown): boolean {
+  return (cause as { code?: unknown }).code === 'ECONNREFUSED';
 }
 
 export function codeIn(text: string): string {

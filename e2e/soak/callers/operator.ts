@@ -60,9 +60,8 @@ async function start(caller: Caller, ask: Ask): Promise<Outcome | undefined> {
   const until = performance.now() + patienceMs;
   for (;;) {
     try {
-      ask.connections++;
       const { runId } = await withOperator(caller.stage, (client) => client.startDetached(order));
-      Object.assign(ask, { runId, ackedAtMs: wallMs() });
+      Object.assign(ask, { runId, ackedAtMs: wallMs(), connections: 1 });
       return undefined;
     } catch (cause) {
       const code = String((cause as { code?: unknown }).code ?? cause);

@@ -43,6 +43,7 @@ async function tryUntilAnswered(caller: Caller, script: Script, { isDetached, st
 function mayTryAgain(outcome: Outcome): boolean {
   return (
     outcome.kind === 'cut' ||
+    outcome.kind === 'unheard' ||
     outcome.kind === 'broken' ||
     (outcome.kind === 'refused' && outcome.status >= 500)
   );

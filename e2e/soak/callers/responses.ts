@@ -55,9 +55,9 @@ async function poll(caller: Caller, ask: Ask): Promise<Outcome> {
     const init = isKnown
       ? { url: responseUrl(caller, ask.runId ?? ''), headers: headersOf(caller) }
       : create(caller, ask.script, false);
-    ask.connections++;
     const answer = await call(init).answer.catch(() => undefined);
     if (answer?.status === 200) {
+      ask.connections = 1;
       ask.ackedAtMs ??= wallMs();
       ask.runId ??= `run_${(JSON.parse(answer.text) as { id: string }).id.slice('resp_'.length)}`;
       const outcome = judgeResponse(answer.text);

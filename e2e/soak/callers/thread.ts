@@ -26,12 +26,9 @@ export async function followThread(caller: Caller, ask: Ask, thread: Thread): Pr
     if (thread.isOver(text)) return withTranscript(thread.judge(text), text);
     if (performance.now() > until) return { kind: 'stuck', content: text.slice(-200) };
     const asking = call(ask.runId === undefined ? thread.start() : thread.resume(ask.runId, text));
-    const cut = cuts < mostCuts && caller.random() < 0.5 ? cutLater(caller, asking) : undefined;
-    const read = await readConnection(ask, asking, until);
-    if (cut !== undefined) {
-      clearTimeout(cut);
-      cuts++;
-    }
+    const cut = cuts < mostCuts && caller.random() < 0.6 ? cutLater(caller, asking) : undefined;
+    const read = await readConnection(ask, asking, until).finally(() => clearTimeout(cut));
+    cuts += cut === undefined ? 0 : 1;
     text += read.text;
     if (read.refused !== undefined) return withRefusal(read.refused, thread.judge(text), text);
     if (!thread.isOver(text)) await sleep(20 + caller.random() * longestWaitMs);
@@ -52,11 +49,11 @@ async function readConnection(
   asking: Call,
   until: number,
 ): Promise<{ text: string; refused?: Refused }> {
-  ask.connections++;
   const impatience = setTimeout(() => asking.hangUp(), Math.max(0, until - performance.now()));
   try {
     const { status, headers } = await asking.head;
     if (status === 200) {
+      ask.connections++;
       ask.runId ??= runIdOf(headers);
       ask.ackedAtMs ??= wallMs();
     }

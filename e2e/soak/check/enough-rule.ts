@@ -3,7 +3,7 @@ import type { Rule } from './violation.ts';
 
 /** A checker that has seen nothing has proved nothing. */
 export const enoughRule: Rule = ({ history }) => {
-  const minutes = (history.endedAtMs - history.startedAtMs) / 60_000;
+  const minutes = history.chaosMs / 60_000;
   const counted = countHistory(history);
   return leastOf(minutes)
     .filter(({ what, atLeast }) => counted[what] < atLeast)

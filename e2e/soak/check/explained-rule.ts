@@ -7,6 +7,8 @@ import { type Indexed, nodesOf, type Rule } from './violation.ts';
 const backMs = 18_000;
 /** Clocks, commits, and what the kernel tells late. */
 const slackMs = 2_000;
+/** A frozen Edge takes up what was asked of it meanwhile. */
+const unheardMs = 4_000;
 
 /** Every end that is not `completed` has a cause among what was done to it. */
 export const explainedRule: Rule = (indexed) =>
@@ -32,6 +34,7 @@ function isWanted(indexed: Indexed, run: RunStory, by: string): boolean {
     case 'operator':
       return asks.some(({ door, cancel }) => door === 'operator' && cancel !== undefined);
     case 'caller':
+      if (run.record.marker === undefined) return wasLeftUnknown(indexed, run);
       return asks.some(
         ({ cancel, outcome }) =>
           cancel !== undefined ||
@@ -47,6 +50,17 @@ function isWanted(indexed: Indexed, run: RunStory, by: string): boolean {
     default:
       return false;
   }
+}
+
+/** Nobody was told its id, and it said nothing: then somebody who left at that time must have asked for it. */
+function wasLeftUnknown({ history }: Indexed, { record }: RunStory): boolean {
+  return history.asks.some(
+    ({ runId, script, outcome, startedAtMs }) =>
+      runId === undefined &&
+      outcome.kind === 'left' &&
+      script.model === record.model &&
+      Math.abs(startedAtMs - record.createdAtMs) < slackMs + unheardMs,
+  );
 }
 
 function isCaused(indexed: Indexed, run: RunStory, code: string): boolean {

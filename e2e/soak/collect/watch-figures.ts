@@ -55,6 +55,7 @@ function figuresOf(pid: number): ProcessFigures | undefined {
   try {
     const status = readFileSync(`/proc/${pid}/status`, 'utf8');
     const kib = Number(/^VmRSS:\s+(\d+) kB/m.exec(status)?.[1]);
+    if (Number.isNaN(kib)) return undefined; // it has ended, and nobody has looked yet
     return { files: readdirSync(`/proc/${pid}/fd`).length, residentBytes: kib * 1024 };
   } catch {
     return undefined;
