@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Program } from '../harness/program.ts';
 import type { Diary } from './diary.ts';
-import type { FaultNote } from './history.ts';
-import { type Fault, lengthMs } from './schedule.ts';
+import { type Fault, lengthMs } from './history/fault.ts';
+import type { FaultNote } from './history/history.ts';
 import type { Place, Stage } from './stage.ts';
 import { wallMs } from './wall.ts';
 

@@ -1,4 +1,4 @@
-import type { Ask, FaultNote, Trouble } from './history.ts';
+import type { Ask, FaultNote, Trouble } from './history/history.ts';
 import { wallMs } from './wall.ts';
 
 /** What is written down while the soak goes on. */

@@ -1,6 +1,6 @@
 import type { Violation } from './check/violation.ts';
-import { type Counts, countHistory } from './count-history.ts';
-import type { History, ProcessFigures } from './history.ts';
+import { type Counts, countHistory } from './history/count-history.ts';
+import type { History, ProcessFigures } from './history/history.ts';
 
 /** What a soak says of itself, as data. */
 export interface Report {

@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { drawSchedule, lengthMs } from './schedule.ts';
+import { lengthMs } from './history/fault.ts';
+import { drawSchedule } from './schedule.ts';
 
 const init = { lastsMs: 600_000, nodes: ['n1', 'n2', 'n3'], lostAfterMs: 3_000, detachedLostAfterMs: 20_000 };
 

@@ -14,7 +14,7 @@ import { addReplays } from './collect/replays.ts';
 import { checkStores } from './collect/stores.ts';
 import { type FigureWatch, processesNaming, watchFigures } from './collect/watch-figures.ts';
 import { type Diary, openDiary } from './diary.ts';
-import type { History } from './history.ts';
+import type { History } from './history/history.ts';
 import { drawSchedule } from './schedule.ts';
 import { limits, nodeNames, openStage, type Stage } from './stage.ts';
 import { hashOf } from './upstream-weather.ts';

@@ -7,7 +7,7 @@ import type { Program } from '../harness/program.ts';
 import type { Upstream } from '../harness/upstream.ts';
 import { openWorld, type World } from '../harness/world.ts';
 import type { Diary } from './diary.ts';
-import type { SoakLimits } from './history.ts';
+import type { SoakLimits } from './history/history.ts';
 import { makeWeather, type Weather } from './upstream-weather.ts';
 
 /** One Edge, its Nodes, and between them what can be broken. */

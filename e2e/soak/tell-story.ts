@@ -1,5 +1,5 @@
 import { type Indexed, indexHistory, nodesOf, type Violation } from './check/violation.ts';
-import type { Ask, History } from './history.ts';
+import type { Ask, History } from './history/history.ts';
 
 const aroundMs = 25_000;
 

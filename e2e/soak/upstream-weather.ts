@@ -1,8 +1,8 @@
 import { seededRandom } from '../harness/random.ts';
 import type { SeenRequest, Upstream } from '../harness/upstream.ts';
 import type { StreamEnd, UpstreamAct } from '../harness/upstream-act.ts';
-import type { Effect } from './history.ts';
-import { markerIn, readOrder, wordsOf } from './script.ts';
+import type { Effect } from './history/history.ts';
+import { markerIn, readOrder, wordsOf } from './history/script.ts';
 import { wallMs } from './wall.ts';
 
 /** The upstream of one Node: says what each request asks for, unless the weather of that request is bad. */

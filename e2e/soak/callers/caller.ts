@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallInit } from '../../harness/http.ts';
 import type { Diary } from '../diary.ts';
-import type { Ask, AskDoor, Outcome } from '../history.ts';
+import type { Ask, AskDoor, Outcome } from '../history/history.ts';
+import { modelNames, type Script, writeScript } from '../history/script.ts';
 import { pickOne } from '../schedule.ts';
-import { modelNames, type Script, writeScript } from '../script.ts';
 import type { Stage } from '../stage.ts';
 import { wallMs } from '../wall.ts';
 

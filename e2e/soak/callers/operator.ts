@@ -11,7 +11,7 @@ import type { RunEnd } from '@iop/domain';
 import { readStream } from '../../harness/chat.ts';
 import { readToken } from '../../harness/edge.ts';
 import { operatorClock } from '../../harness/operator.ts';
-import type { Ask, Outcome, SeenEvent } from '../history.ts';
+import type { Ask, Outcome, SeenEvent } from '../history/history.ts';
 import { pickOne } from '../schedule.ts';
 import { nodeNames, type Stage } from '../stage.ts';
 import { wallMs } from '../wall.ts';

@@ -1,6 +1,6 @@
 import { readStream } from '../../harness/chat.ts';
-import type { Outcome } from '../history.ts';
-import type { TokenCount } from '../script.ts';
+import type { Outcome } from '../history/history.ts';
+import type { TokenCount } from '../history/script.ts';
 import { codeIn } from './caller.ts';
 
 /** What an answer says of itself. */

@@ -1,4 +1,4 @@
-import type { Outcome } from '../history.ts';
+import type { Outcome } from '../history/history.ts';
 
 interface ResponseObject {
   status: string;

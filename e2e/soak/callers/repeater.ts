@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Outcome } from '../history.ts';
-import type { Script } from '../script.ts';
+import type { Outcome } from '../history/history.ts';
+import type { Script } from '../history/script.ts';
 import { readAnswer } from './attached.ts';
 import { type Caller, chatBody, chatCall, newAsk, noteAsk } from './caller.ts';
 

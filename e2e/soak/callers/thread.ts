@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Call, type CallInit, call } from '../../harness/http.ts';
-import type { Ask, Outcome } from '../history.ts';
+import type { Ask, Outcome } from '../history/history.ts';
 import { wallMs } from '../wall.ts';
 import { runIdOf } from './attached.ts';
 import { type Caller, codeIn, patienceMs } from './caller.ts';
@@ -22,8 +22,8 @@ const mostCuts = 4;
 export async function followThread(caller: Caller, ask: Ask, thread: Thread): Promise<Outcome> {
   const until = performance.now() + patienceMs;
   let text = '';
-  for (let cuts = 0; ; ) {
-    if (thread.isOver(text)) return withTranscript(thread.judge(text), text);
+  let cuts = 0;
+  while (!thread.isOver(text)) {
     if (performance.now() > until) return { kind: 'stuck', content: text.slice(-200) };
     const asking = call(ask.runId === undefined ? thread.start() : thread.resume(ask.runId, text));
     const cut = cuts < mostCuts && caller.random() < 0.6 ? cutLater(caller, asking) : undefined;
@@ -31,8 +31,9 @@ export async function followThread(caller: Caller, ask: Ask, thread: Thread): Pr
     cuts += cut === undefined ? 0 : 1;
     text += read.text;
     if (read.refused !== undefined) return withRefusal(read.refused, thread.judge(text), text);
-    if (!thread.isOver(text)) await sleep(20 + caller.random() * longestWaitMs);
+    await sleep(20 + caller.random() * longestWaitMs);
   }
+  return withTranscript(thread.judge(text), text);
 }
 
 function cutLater(caller: Caller, asking: Call): NodeJS.Timeout {

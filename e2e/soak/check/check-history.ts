@@ -1,4 +1,4 @@
-import type { History } from '../history.ts';
+import type { History } from '../history/history.ts';
 import { answerRule, runContentRule, transcriptRule } from './content-rules.ts';
 import { cancelledRule, effectRule, keyRule } from './effect-rules.ts';
 import { enoughRule } from './enough-rule.ts';

@@ -1,5 +1,5 @@
-import type { Ask, RunStory } from '../history.ts';
-import type { TokenCount } from '../script.ts';
+import type { Ask, RunStory } from '../history/history.ts';
+import type { TokenCount } from '../history/script.ts';
 import { cut, type Indexed, type Rule, type Violation } from './violation.ts';
 
 /** Written behind: an Edge that is killed so soon after the end of an attached run may not know of it any more. */

@@ -1,4 +1,4 @@
-import { countHistory } from '../count-history.ts';
+import { countHistory } from '../history/count-history.ts';
 import type { Rule } from './violation.ts';
 
 /** A checker that has seen nothing has proved nothing. */

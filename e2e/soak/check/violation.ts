@@ -1,4 +1,4 @@
-import type { Ask, Effect, FaultNote, History, RunStory } from '../history.ts';
+import type { Ask, Effect, FaultNote, History, RunStory } from '../history/history.ts';
 
 /** Something that must never be seen. */
 export interface Violation {

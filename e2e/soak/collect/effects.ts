@@ -1,5 +1,5 @@
 import { existsSync, readFileSync } from 'node:fs';
-import type { Effect } from '../history.ts';
+import type { Effect } from '../history/history.ts';
 import type { Stage } from '../stage.ts';
 
 /** Everything that a model began to do. */

@@ -1,7 +1,7 @@
 import { readdirSync, statSync } from 'node:fs';
 import { basename, join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
-import { markerIn } from '../script.ts';
+import { markerIn } from '../history/script.ts';
 
 /** The markers in the requests that the Edge keeps; beside the Edge, which goes on writing. */
 export function readOrders(stateDir: string): Map<string, string> {

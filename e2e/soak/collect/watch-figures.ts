@@ -1,5 +1,5 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import type { ProcessFigures, ProgramFigures } from '../history.ts';
+import type { ProcessFigures, ProgramFigures } from '../history/history.ts';
 import type { Stage } from '../stage.ts';
 import { walSizes } from './stores.ts';
 

@@ -1,5 +1,5 @@
 import type { RunEnd, RunState } from '@iop/domain';
-import type { Fault } from './schedule.ts';
+import type { Fault } from './fault.ts';
 import type { Script, TokenCount } from './script.ts';
 
 /**
