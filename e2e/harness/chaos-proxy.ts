@@ -1,7 +1,7 @@
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
-/** What the proxy does: pass bytes, reset new connections, or swallow all bytes and tell nobody. */
-export type ProxyMode = 'pass' | 'refuse' | 'blackhole';
+/** What the proxy does: pass bytes, reset new connections, swallow all bytes and tell nobody, or keep them for later. */
+export type ProxyMode = 'pass' | 'refuse' | 'blackhole' | 'hold';
 
 /** up: from the dialer (a Node) to the target (an Edge). */
 export type Direction = 'up' | 'down';
@@ -55,6 +55,7 @@ export async function startChaosProxy(targetPort: number): Promise<ChaosProxy> {
     setMode(mode) {
       state.mode = mode;
       if (mode === 'refuse') cutAll(state);
+      for (const pair of state.pairs) flow(state, pair);
     },
     cutAfter: (direction, bytes) =>
       new Promise((resolve) => {
@@ -90,6 +91,18 @@ function join(state: State, dialer: Socket, targetPort: number): void {
   }
   pump(state, 'up', dialer, pair);
   pump(state, 'down', target, pair);
+  flow(state, pair);
+}
+
+/** Reads from who may be read from: nobody while bytes are held. */
+function flow({ mode }: State, pair: Pair): void {
+  for (const [from, to] of [
+    [pair.down, pair.up],
+    [pair.up, pair.down],
+  ] as const) {
+    if (mode === 'hold' || to.writableNeedDrain) from.pause();
+    else from.resume();
+  }
 }
 
 function pump(state: State, direction: Direction, from: Socket, pair: Pair): void {
@@ -106,7 +119,7 @@ function pump(state: State, direction: Direction, from: Socket, pair: Pair): voi
     }
     if (roomy) return;
     from.pause();
-    to.once('drain', () => from.resume());
+    to.once('drain', () => flow(state, pair));
   });
 }
 

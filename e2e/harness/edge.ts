@@ -17,6 +17,10 @@ export interface EdgeConfig {
   limits?: Record<string, string | number>;
   http?: Record<string, unknown>;
   wire?: { tls?: boolean; host?: string };
+  /** `debug` unless said. */
+  logLevel?: string;
+  /** Each of its processes is killed after so long. */
+  lifeMs?: number;
 }
 
 export type AdapterConfig = { name: string; kind: 'mock' | 'vllm' | 'ollama' | 'cli' } & Record<
@@ -71,7 +75,7 @@ export async function createEdge(stateDir: string, config: EdgeConfig): Promise<
     configFile,
     apiKey: '',
     program: undefined as unknown as Program,
-    start: () => startEdge(edge),
+    start: () => startEdge(edge, config.lifeMs),
     operator: () => openOperator(edge),
     async runs() {
       const operator = await edge.operator();
@@ -107,7 +111,7 @@ function edgeYaml({ stateDir, httpPort, wirePort, config }: YamlInit): string {
     adapters: config.adapters ?? [{ name: 'mock', kind: 'mock', nodes: ['*'], targets: [{ name: 'echo' }] }],
     models: config.models ?? [],
     limits: config.limits ?? {},
-    log: { level: 'debug' },
+    log: { level: config.logLevel ?? 'debug' },
   };
   return JSON.stringify(yaml, undefined, 2);
 }
@@ -119,9 +123,9 @@ function initEdge(stateDir: string): string {
   return (JSON.parse(done.stdout) as { pin: string }).pin;
 }
 
-async function startEdge(edge: Edge): Promise<void> {
+async function startEdge(edge: Edge, lifeMs?: number): Promise<void> {
   const command = [process.execPath, edgeMain, 'serve', '--config', edge.configFile];
-  edge.program = startProgram({ name: 'edge', command });
+  edge.program = startProgram({ name: 'edge', command, ...(lifeMs !== undefined && { lifeMs }) });
   const { program } = edge;
   await eventually('the Edge is ready', 60_000, async () => {
     if (!program.running) throw new Error('the Edge ended');

@@ -14,6 +14,10 @@ export interface NodeConfig {
   allow?: Record<string, unknown>;
   /** Commands in front of the program: `ip netns exec …`. */
   prefix?: readonly string[];
+  /** `debug` unless said. */
+  logLevel?: string;
+  /** Each of its processes is killed after so long. */
+  lifeMs?: number;
 }
 
 /** A Node with its state directory; it can be killed and started again. */
@@ -39,7 +43,7 @@ export function createNode(stateDir: string, edge: Edge, config: NodeConfig): No
       tls: edge.tls,
     },
     allow: { adapters: ['mock', 'vllm'], ...config.allow },
-    log: { level: 'debug' },
+    log: { level: config.logLevel ?? 'debug' },
   };
   writeFileSync(configFile, JSON.stringify(yaml, undefined, 2), { mode: 0o600 });
   const node: Node = {
@@ -50,7 +54,11 @@ export function createNode(stateDir: string, edge: Edge, config: NodeConfig): No
     start() {
       const prefix = config.prefix ?? [];
       const command = [...prefix, process.execPath, nodeMain, 'serve', '--config', configFile];
-      node.program = startProgram({ name: config.name, command });
+      node.program = startProgram({
+        name: config.name,
+        command,
+        ...(config.lifeMs !== undefined && { lifeMs: config.lifeMs }),
+      });
     },
   };
   return node;

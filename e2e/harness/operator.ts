@@ -40,12 +40,12 @@ export async function openOperator(edge: Pick<Edge, 'socketPath'>): Promise<Oper
 /** Everything that the wire has for operators. */
 export function openClient(edge: Pick<Edge, 'socketPath'>): Promise<OperatorClient> {
   return connectOperator(
-    { address: { kind: 'unix', path: edge.socketPath }, name: 'e2e', build: 'e2e', clock },
+    { address: { kind: 'unix', path: edge.socketPath }, name: 'e2e', build: 'e2e', clock: operatorClock },
     AbortSignal.timeout(30_000),
   );
 }
 
-const clock: Clock = {
+export const operatorClock: Clock = {
   now: () => performance.now(),
   wall: () => Date.now(),
   after(delayMs, callback) {

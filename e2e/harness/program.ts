@@ -110,11 +110,17 @@ const pdeath = existsSync('/usr/bin/setpriv') ? ['/usr/bin/setpriv', '--pdeathsi
 function spawnBound(init: ProgramInit): ChildProcess {
   const [file = '', ...args] = [...pdeath, ...init.command];
   const child = spawn(file, args, {
-    env: { PATH: process.env.PATH ?? '', HOME: '/nonexistent', ...init.env },
+    env: { PATH: process.env.PATH ?? '', HOME: '/nonexistent', ...compileCache(), ...init.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   living.add(child);
   return child;
+}
+
+/** Programs that are started again and again need not compile the same modules anew. */
+function compileCache(): Record<string, string> {
+  const { NODE_COMPILE_CACHE } = process.env;
+  return NODE_COMPILE_CACHE === undefined ? {} : { NODE_COMPILE_CACHE };
 }
 
 function collectLines(child: ChildProcess): string[] {

@@ -289,8 +289,25 @@ export const importTable: readonly ImportRow[] = [
     why: 'Simulated peers speak the protocol themselves: fleets of Nodes, impostors.',
   },
   {
+    place: 'e2e/soak/history',
+    may: ['packages/domain'],
+    why: 'What was done and what was seen, as plain data.',
+  },
+  {
+    place: 'e2e/soak/check',
+    may: ['e2e/soak/history', 'packages/domain'],
+    why: 'The invariants are a function of a history, so that each can be tested with a planted violation.',
+  },
+  {
+    place: 'e2e/soak',
+    may: ['e2e', 'e2e/soak/*', 'packages/domain', 'packages/client', 'packages/wire', 'node:*'],
+    why: 'Breaks programs, asks them, and reads what they wrote down.',
+  },
+  {
     place: 'e2e',
     may: [
+      'e2e/soak',
+      'e2e/soak/*',
       'e2e/peers',
       'packages/domain',
       'packages/client',

@@ -1,0 +1,65 @@
+import type { Ask } from '../history/history.ts';
+import type { Indexed, Rule, Violation } from './violation.ts';
+
+/** An answered cancel may wait for a Node to come back, but not for ever. */
+const cancelMs = 30_000;
+
+/** What the Edge has promised to anybody, it has kept. */
+export const promiseRule: Rule = (indexed) =>
+  indexed.history.asks.flatMap((ask) =>
+    promises.flatMap(({ rule, look }): Violation[] => {
+      const broken = look(ask, indexed);
+      const { runId, script } = ask;
+      return broken === undefined ? [] : [{ rule, runId, marker: script.marker, ...broken }];
+    }),
+  );
+
+interface Broken {
+  expected: string;
+  found: string;
+}
+
+interface PromiseRule {
+  rule: string;
+  look(ask: Ask, indexed: Indexed): Broken | undefined;
+}
+
+/** A run that never came to be, or an upstream's own words. */
+const honestStatus: readonly number[] = [0, 409, 429, 500, 502, 503, 504];
+
+const promises: readonly PromiseRule[] = [
+  {
+    rule: 'a run that was acknowledged is there',
+    look({ runId, ackedAtMs }, { runOf }) {
+      if (ackedAtMs === undefined || runOf(runId)?.record.runClass === 'detached') return undefined;
+      return { expected: `detached run ${runId}, acknowledged at ${ackedAtMs}`, found: 'no such run' };
+    },
+  },
+  {
+    rule: 'everybody is answered',
+    look: ({ outcome, startedAtMs, endedAtMs }) =>
+      outcome.kind === 'stuck'
+        ? { expected: 'an end', found: `none after ${Math.round(endedAtMs - startedAtMs)} ms` }
+        : undefined,
+  },
+  {
+    rule: 'a refusal is honest',
+    look({ outcome, door, ackedAtMs }) {
+      if (outcome.kind !== 'refused') return undefined;
+      const isKnown = ackedAtMs !== undefined && /unknown|not.found/.test(outcome.code);
+      const isHonest =
+        honestStatus.includes(outcome.status) && outcome.code !== 'internal' && outcome.code !== '';
+      const expected = `one of ${honestStatus.join(', ')} with a code, at the door ${door}`;
+      return isHonest && !isKnown ? undefined : { expected, found: JSON.stringify(outcome) };
+    },
+  },
+  {
+    rule: 'an answered cancel ends its run',
+    look({ cancel, runId }, { runOf }) {
+      if (cancel?.answeredAtMs === undefined) return undefined;
+      const endedAtMs = runOf(runId)?.record.endedAtMs ?? Number.POSITIVE_INFINITY;
+      if (endedAtMs <= cancel.answeredAtMs + cancelMs) return undefined;
+      return { expected: `an end by ${cancel.answeredAtMs + cancelMs}`, found: String(endedAtMs) };
+    },
+  },
+];
