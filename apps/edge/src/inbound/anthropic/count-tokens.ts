@@ -1,11 +1,11 @@
 import type { EdgeDoor, RunIntent, StartOutcome } from '../../core/door.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { HttpPort } from '../http/http-port.ts';
+import { takeBody } from '../http/take-body.ts';
 import { startToRefusal } from '../http/to-http.ts';
 import { parseMessagesRequest, type TranslatedRequest } from './chat-request.ts';
 import { type Counted, CountReader } from './count-reader.ts';
 import { findCountProblem } from './request-checks.ts';
-import { takeBody } from './take-body.ts';
 import { estimateTokens } from './token-estimate.ts';
 
 /** Whoever counts waits; an estimate now is worth more than a number then. */

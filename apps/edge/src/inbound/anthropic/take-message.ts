@@ -3,12 +3,12 @@ import type { RunCreation, RunIntent } from '../../core/door.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { HttpPort } from '../http/http-port.ts';
 import { type RunAnswer, type RunStarter, startKept } from '../http/start-kept.ts';
+import { type TakenBody, takeBody } from '../http/take-body.ts';
 import { startToRefusal } from '../http/to-http.ts';
 import { parseMessagesRequest, type TranslatedRequest } from './chat-request.ts';
 import { MessageStream } from './message-stream.ts';
 import { MessageWhole } from './message-whole.ts';
 import { findProblem } from './request-checks.ts';
-import { type TakenBody, takeBody } from './take-body.ts';
 import { firstUsage } from './token-estimate.ts';
 
 /** `POST /v1/messages`, from its head to a run with an owner. */

@@ -14,8 +14,8 @@ import { showFor, showQueued } from './show-response.ts';
 import { patienceMs, showSnapshot } from './snapshot.ts';
 
 /** `POST /v1/responses`, its body read. */
-export function createResponse(called: Called, bytes: Uint8Array): void {
-  const read = readRequest(called, bytes);
+export function createResponse(called: Called, body: Body): void {
+  const read = readRequest(called, body);
   if (read.kind === 'refused') called.exchange.refuse(read.refusal);
   else if (needsHistory(read.ask)) answerLater(called, () => launchAfter(read));
   else launch(read, read.ask.items, []);

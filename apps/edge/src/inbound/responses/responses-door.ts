@@ -1,11 +1,11 @@
 import type { EdgeDoor } from '../../core/door.ts';
 import type { Exchange } from '../http/exchange.ts';
 import type { HttpPort, HttpRoutes } from '../http/http-port.ts';
+import { takeBody } from '../http/take-body.ts';
 import { compactResponse } from './compact-response.ts';
 import { createResponse } from './create-response.ts';
 import { cancel, listInputItems, remove, retrieve } from './kept-requests.ts';
 import { answerLater, type Called } from './responses-port.ts';
-import { takeRequest } from './take-request.ts';
 
 /** What is asked of one response: the id, and the rest of the path behind it. */
 interface Asked {
@@ -18,7 +18,9 @@ export function responsesDoor(edge: EdgeDoor): HttpRoutes {
   return (port) => {
     const table = { port, edge };
     port.route('POST', '/v1/responses', (exchange) => {
-      takeRequest(port, exchange, (keyId, bytes) => createResponse({ ...table, exchange, keyId }, bytes));
+      takeBody({ ...table, exchange }, ({ keyId, ...body }) => {
+        createResponse({ ...table, exchange, keyId }, body);
+      });
     });
     port.route('GET', '/v1/responses/*', (exchange, rest) => {
       const { id, action } = split(rest);
@@ -29,12 +31,12 @@ export function responsesDoor(edge: EdgeDoor): HttpRoutes {
     port.route('POST', '/v1/responses/*', (exchange, rest) => {
       const { id, action } = split(rest);
       if (rest === 'compact') {
-        takeRequest(port, exchange, (keyId, bytes) => {
+        takeBody({ ...table, exchange }, ({ keyId, bytes }) => {
           const called = { ...table, exchange, keyId };
           answerLater(called, () => compactResponse(called, bytes));
         });
       } else if (action === 'cancel') {
-        takeRequest(port, exchange, (keyId) => {
+        takeBody({ ...table, exchange }, ({ keyId }) => {
           const called = { ...table, exchange, keyId };
           answerLater(called, () => cancel(called, id));
         });

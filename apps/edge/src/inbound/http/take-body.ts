@@ -1,9 +1,9 @@
 import type { EdgeDoor } from '../../core/door.ts';
-import type { Exchange } from '../http/exchange.ts';
-import type { HttpPort } from '../http/http-port.ts';
-import { invalidRequest, type Refusal } from '../http/refusal.ts';
-import { readBody } from '../http/request-body.ts';
-import { readWishes, type Wishes } from '../http/run-wishes.ts';
+import type { Exchange } from './exchange.ts';
+import type { HttpPort } from './http-port.ts';
+import { invalidRequest, type Refusal } from './refusal.ts';
+import { readBody } from './request-body.ts';
+import { readWishes, type Wishes } from './run-wishes.ts';
 
 export interface TakenBody {
   bytes: Uint8Array;
