@@ -67,7 +67,8 @@ test('an outbox that was restored says what it holds and sends it again from any
   const restored = { firstSeq: 7, events: [event(50), event(60), endEvent()] };
   const outbox = RunOutbox.restore({ runId: 'r', attempt: 1, pump, ...restored });
   assert.deepEqual([outbox.firstKeptSeq, outbox.lastSeq, outbox.ended, outbox.finished], [7, 9, true, false]);
-  assert.equal(outbox.takeBatch(1_000), undefined);
+  const bare = RunOutbox.restore({ runId: 'r', attempt: 1, pump, firstSeq: 9, events: [endEvent()] });
+  for (const each of [outbox, bare]) assert.equal(each.takeBatch(1_000), undefined);
   assert.equal(outbox.resume(5, 1_000), false);
   for (const afterSeq of [6, 7, 8]) {
     assert.equal(outbox.resume(afterSeq, 1_000), true);

@@ -70,21 +70,25 @@ const [, lastPart] = keptEnd('a').tail;
 
 describe('SQLite end store: damage', () => {
   const harms: Record<string, { harm: string; tail: readonly unknown[] }> = {
-    'the newest events before the end': {
+    'a bit has flipped in the newest events': {
       harm: "UPDATE kept_parts SET bytes = x'06' WHERE end_id = 1 AND first_seq = 7",
       tail: [],
     },
-    'older events': {
+    'a bit has flipped in older events': {
       harm: "UPDATE kept_parts SET bytes = x'00FF05' WHERE end_id = 1 AND first_seq = 4",
       tail: [lastPart],
     },
-    'the number of an event': {
+    'the newest events are missing': {
+      harm: 'DELETE FROM kept_parts WHERE end_id = 1 AND first_seq = 7',
+      tail: [],
+    },
+    'the number of an event has changed': {
       harm: 'UPDATE kept_parts SET first_seq = 5 WHERE end_id = 1 AND first_seq = 4',
       tail: [lastPart],
     },
   };
   for (const [what, { harm, tail }] of Object.entries(harms)) {
-    it(`B4: gives what joins the end when a bit has flipped in ${what}, and says so`, (test) => {
+    it(`B4: gives what joins the end when ${what}, and says so`, (test) => {
       const { store, said } = damaged(test, harm);
       assert.deepEqual(store.kept(), [keptEnd('a', { tail: tail as never }), keptEnd('b')]);
       assert.deepEqual(said, [
