@@ -7,14 +7,14 @@ import { toChatBody } from './chat-body.ts';
 import { CursorSource } from './cursor-source.ts';
 import { gatherHistory, isReference } from './history.ts';
 import { findKept, identityOf } from './kept-response.ts';
-import { type CreateRequest, readRequest } from './read-request.ts';
+import { type CreateRequest, type RequestBody, readRequest } from './read-request.ts';
 import type { ResponseAsk } from './response-ask.ts';
 import { answerLater, type Called } from './responses-port.ts';
 import { showFor, showQueued } from './show-response.ts';
 import { patienceMs, showSnapshot } from './snapshot.ts';
 
 /** `POST /v1/responses`, its body read. */
-export function createResponse(called: Called, body: Body): void {
+export function createResponse(called: Called, body: RequestBody): void {
   const read = readRequest(called, body);
   if (read.kind === 'refused') called.exchange.refuse(read.refusal);
   else if (needsHistory(read.ask)) answerLater(called, () => launchAfter(read));

@@ -1,7 +1,8 @@
 import { parseJsonBody } from '../http/json-body.ts';
 import { toRefusal } from '../http/problem.ts';
 import type { Refusal } from '../http/refusal.ts';
-import { readWishes, type Wishes } from '../http/run-wishes.ts';
+import type { Wishes } from '../http/run-wishes.ts';
+import type { TakenBody } from '../http/take-body.ts';
 import { type ResponseAsk, readAsk } from './response-ask.ts';
 import { findProblem } from './response-checks.ts';
 import { notKept, storeRefused } from './response-refusals.ts';
@@ -19,9 +20,12 @@ export interface CreateRequest {
   idempotencyKey: string | undefined;
 }
 
+/** What its door has read of it. */
+export type RequestBody = Pick<TakenBody, 'bytes' | 'wishes'>;
+
 export function readRequest(
   called: Called,
-  bytes: Uint8Array,
+  { bytes, wishes }: RequestBody,
 ): CreateRequest | { kind: 'refused'; refusal: Refusal } {
   const body = parseJsonBody(bytes);
   if (body.kind === 'refused') return body;
@@ -30,8 +34,6 @@ export function readRequest(
   const ask = readAsk(body.fields);
   const refusal = refuseKeeping(called, ask);
   if (refusal !== undefined) return { kind: 'refused', refusal };
-  const wishes = readWishes(called.exchange.req, called.edge);
-  if (wishes.kind === 'refused') return wishes;
   if (wishes.runClass === 'detached' && ask.store === false) return { kind: 'refused', refusal: notKept() };
   return toRequest({ called, ask, bytes, wishes });
 }
