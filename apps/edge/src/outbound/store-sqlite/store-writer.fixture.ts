@@ -13,8 +13,6 @@ import { openSqliteStore, type SqliteStore } from './store.ts';
 
 const lanes = 8;
 
-if (import.meta.main) await main(process.argv[2] ?? '');
-
 async function main(file: string): Promise<void> {
   const clock = createSystemClock();
   const onProblem = (problem: string | undefined) =>
@@ -81,3 +79,5 @@ export function eventAt(runId: string, pos: number): LogEvent {
 function say(line: string): void {
   writeSync(1, `${line}\n`);
 }
+
+if (import.meta.main) await main(process.argv[2] ?? '');
