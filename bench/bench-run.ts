@@ -14,6 +14,7 @@ import { type Cell, type RowResult, runRow } from './rows/run-row.ts';
 import { warmUp } from './rows/warm-up.ts';
 import { createRandom } from './shuffle.ts';
 import { formatStart, measureStart, type StartFigures } from './start-figures.ts';
+import { formatStore, measureStore, type StoreFigures } from './store/store-figures.ts';
 import { Fleet } from './targets/fleet.ts';
 
 /** The measuring side on one core, what is measured on the other. */
@@ -31,15 +32,30 @@ interface Scene {
 export async function runBench(options: BenchOptions, noise: readonly string[]): Promise<void> {
   const startedAt = new Date().toISOString();
   const startMs = performance.now();
-  await using stack = new AsyncDisposableStack();
-  const scene = await openScene(stack, options);
-  const start = await measureIdleIop(scene.fleet);
-  const rows = await measureRows(options, scene);
+  const store = options.rows.includes('P10') ? await measureStoreAlone(options) : undefined;
+  const { start, rows } = benchRows(options.rows).length > 0 ? await measureTargets(options) : nothing;
   const codec = options.rows.includes('P11') ? measureCodec(options.scale.rounds) : undefined;
   if (codec !== undefined) console.log(`\n${formatCodec(codec)}`);
   const durationS = (performance.now() - startMs) / 1000;
-  writeJson({ options, startedAt, durationS, noise, rows, start, codec });
+  writeJson({ options, startedAt, durationS, noise, rows, start, codec, store });
   console.log(`\n${durationS.toFixed(0)} s; figures in ${options.jsonFile}`);
+}
+
+const nothing = { start: undefined, rows: [] };
+
+/** Before anything else is up. */
+async function measureStoreAlone({ scale }: BenchOptions): Promise<StoreFigures> {
+  console.error('P10 …');
+  const store = await measureStore(scale.longRounds, scale.storeWindowMs);
+  console.log(`\n${formatStore(store)}`);
+  return store;
+}
+
+async function measureTargets(options: BenchOptions) {
+  await using stack = new AsyncDisposableStack();
+  const scene = await openScene(stack, options);
+  const start = await measureIdleIop(scene.fleet);
+  return { start, rows: await measureRows(options, scene) };
 }
 
 async function openScene(stack: AsyncDisposableStack, options: BenchOptions): Promise<Scene> {

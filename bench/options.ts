@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type TargetName, targetNames } from './targets/target.ts';
 
-export const rowIds = ['P1', 'P2', 'P3', 'P4', 'P5', 'P11', 'embeddings', 'cli'] as const;
+export const rowIds = ['P1', 'P2', 'P3', 'P4', 'P5', 'P10', 'P11', 'embeddings', 'cli'] as const;
 export type RowId = (typeof rowIds)[number];
 
 /** How long and how often things are measured. */
@@ -18,6 +18,8 @@ export interface Scale {
   /** Streams held open for the memory row, ascending. */
   heldStreams: readonly number[];
   settleMs: number;
+  /** Of each pace of P10. */
+  storeWindowMs: number;
 }
 
 export interface BenchOptions {
@@ -41,6 +43,7 @@ const full: Scale = {
   firstTokens: 15,
   heldStreams: [1000, 5000],
   settleMs: 1500,
+  storeWindowMs: 4000,
 };
 
 const quick: Scale = {
@@ -53,6 +56,7 @@ const quick: Scale = {
   firstTokens: 8,
   heldStreams: [1000],
   settleMs: 500,
+  storeWindowMs: 1500,
 };
 
 export const usage = `npm run bench -- [options]

@@ -21,6 +21,7 @@ export interface RunFacts {
   rows: readonly RowResult[];
   start: Figures | undefined;
   codec: Figures | undefined;
+  store: Figures | undefined;
 }
 
 interface Report {
@@ -31,11 +32,12 @@ interface Report {
 
 /** `{"P1":{…},…,"start":{…},"run":{…}}`, made for programs: every cell is in it. */
 export function writeJson(facts: RunFacts): void {
-  const { options, start, codec } = facts;
+  const { options, start, codec, store } = facts;
   const report: Report = Object.fromEntries(
     facts.rows.map((row) => [row.row.id, toRow(row)] as const).sort(byId),
   );
   if (start !== undefined) report.start = toFigures(start);
+  if (store !== undefined) report.P10 = toFigures(store);
   if (codec !== undefined) report.P11 = toFigures(codec);
   report.run = {
     ...machine(),

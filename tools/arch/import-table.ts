@@ -323,8 +323,13 @@ export const importTable: readonly ImportRow[] = [
     why: 'P11 measures the codec itself.',
   },
   {
+    place: 'bench/store',
+    may: ['bench', 'apps/edge/src/outbound/store-sqlite', 'apps/edge/src/ports', 'packages/shell', 'node:*'],
+    why: 'P10 measures the store itself.',
+  },
+  {
     place: 'bench',
-    may: ['bench/codec', 'packages/domain', 'packages/client', 'node:*', 'npm:*'],
+    may: ['bench/codec', 'bench/store', 'packages/domain', 'packages/client', 'node:*', 'npm:*'],
     why: 'Measures programs from outside, as their users meet them.',
   },
   {

@@ -72,6 +72,7 @@ class WorkerLink implements StoreLink {
   }
 
   async close(): Promise<void> {
+    if (this.#closed) return;
     this.#closed = true;
     if (this.#worker !== undefined) await this.ask({ kind: 'close' });
   }

@@ -12,38 +12,16 @@ import { runOrdersContract } from '../../ports/run-orders.contract.ts';
 import { endedRecord, recordOf, runRecordsContract } from '../../ports/run-records.contract.ts';
 import { createTempDir } from '../../testing/temp-dir.ts';
 import { migrations } from './migrations.ts';
-import { openSqliteStore, type SqliteStore, type StoreOptions } from './store.ts';
+import { setUpStore } from './store.fixture.ts';
+import { openSqliteStore } from './store.ts';
 
-async function setUp(options: Partial<StoreOptions> = {}) {
-  const dir = await createTempDir();
-  const file = join(dir.path, 'state.db');
-  const open = (more: Partial<StoreOptions> = {}) =>
-    openSqliteStore({ file, clock: createSystemClock(), ...options, ...more });
-  const stores: SqliteStore[] = [];
-  const reopen = async (more: Partial<StoreOptions> = {}) => {
-    await stores.pop()?.close();
-    const store = await open(more);
-    stores.push(store);
-    return store;
-  };
-  const store = await reopen();
-  return {
-    file,
-    store,
-    reopen,
-    ...store,
-    async [Symbol.asyncDispose]() {
-      await stores.pop()?.close();
-      await dir[Symbol.asyncDispose]();
-    },
-  };
-}
+const setUp = setUpStore;
 
-runRecordsContract('sqlite', setUp);
-runLogContract('sqlite', setUp);
-runOrdersContract('sqlite', setUp);
-identityStoreContract('sqlite', setUp);
-keyStoreContract('sqlite', setUp);
+runRecordsContract('sqlite', () => setUp());
+runLogContract('sqlite', () => setUp());
+runOrdersContract('sqlite', () => setUp());
+identityStoreContract('sqlite', () => setUp());
+keyStoreContract('sqlite', () => setUp());
 
 const all = { limit: 1000, states: [], before: undefined };
 
