@@ -185,8 +185,8 @@ describe('F7: a partition longer than lost_after, and then it heals', { timeout:
             return run.stale === '' ? undefined : run.stale;
           });
           assert.match(stale, /attempt 1 had completed/);
-        const { out } = await iop(scene.edge, 'why', finished.runId);
-        assert.match(out, /too late .*attempt 1 had completed/);
+          const { out } = await iop(scene.edge, 'why', finished.runId);
+          assert.match(out, /too late .*attempt 1 had completed/);
         }
         assert.deepEqual(await endsOf(), before, 'what comes late changes nothing');
         assert.equal(other.requests.length, 1);
