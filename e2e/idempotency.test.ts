@@ -31,8 +31,10 @@ describe('F9: a command that is given many times', { timeout: 120_000 }, () => {
       const { runId } = at(answers, 0);
       await scene.edge.runEnded(runId);
       answers.push(await doors[name].post(ask));
-      for (const answer of answers)
-        assert.deepEqual(answer, { status: at(answers, 0).status, runId }, 'one run');
+      for (const answer of answers) {
+        assert.ok(answer.status < 300);
+        assert.equal(answer.runId, runId, 'one run');
+      }
       const other = await doors[name].post({ ...ask, prompt: `another ${name}` });
       assert.equal(other.status, 409);
       assert.equal(upstream.requests.length, 1);
