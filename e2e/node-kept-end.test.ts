@@ -79,7 +79,7 @@ describe('a Node that is killed with the end of a run on its disk', { timeout: 2
     },
   };
   for (const [what, { damage, end }] of Object.entries(rows)) {
-    for (const edge of ['lives', 'is killed too']) {
+    for (const edge of what.includes('bit') ? ['lives'] : ['lives', 'is killed too']) {
       test(`${what} (the Edge ${edge})`, limit, async () => {
         const runId = await endsUnheard();
         onDisk(damage);
@@ -100,6 +100,8 @@ describe('a Node that is killed with the end of a run on its disk', { timeout: 2
           assert.equal(shown.done, false);
         }
         assert.equal(at(scene.upstreams, 0).requests.length, 1, 'executed once');
+        // of an end that it cannot read it keeps the rest until it writes again
+        if (what.includes('that end')) return;
         await eventually(
           'the Node forgets it',
           5_000,

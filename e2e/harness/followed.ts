@@ -32,10 +32,12 @@ interface Stream {
   isLast: RegExp;
 }
 
+const fromEventId = (last: string): Record<string, string> => (last === '' ? {} : { 'last-event-id': last });
+
 const streams: Record<Exclude<DoorName, 'operator'>, Stream> = {
   chat: {
     path: (runId) => `/v1/chat/completions/${runId}`,
-    headers: (last) => ({ 'last-event-id': last }),
+    headers: fromEventId,
     cursorOf: /^id: (\d+)$/m,
     isLast: /^data: (\[DONE\]|\{"error")/m,
   },
@@ -48,7 +50,7 @@ const streams: Record<Exclude<DoorName, 'operator'>, Stream> = {
   },
   api: {
     path: (runId) => `/api/v1/runs/${runId}/events`,
-    headers: (last) => ({ accept: 'text/event-stream', 'last-event-id': last }),
+    headers: (last) => ({ accept: 'text/event-stream', ...fromEventId(last) }),
     cursorOf: /^id: (\d+)$/m,
     isLast: /^event: stop$/m,
   },
@@ -72,7 +74,9 @@ function followStream({ edge, doors, runId }: Following, stream: Stream): Follow
     }
     return events;
   }
-  return { cut: () => void current?.hangUp(), whole: read() };
+  const whole = read();
+  whole.catch(() => {}); // a story that has failed before does not wait for it
+  return { cut: () => void current?.hangUp(), whole };
 }
 
 function cursorIn(events: readonly string[], pattern: RegExp): string {
