@@ -126,7 +126,7 @@ function textAt(name: DoorName, events: readonly string[]): string {
         .map((event) => /"type":"response.output_text.delta".*?"delta":"([^"]*)"/.exec(event)?.[1] ?? '')
         .join('');
     case 'operator':
-      return readStream(events.map((event) => event.replace(/^\d+ raw /, '')).join('')).content;
+      return readStream(events.map((event) => /^\d+ raw (.*)$/s.exec(event)?.[1] ?? '').join('')).content;
     case 'api':
       return readStream(rawOfApi(events)).content;
   }

@@ -58,6 +58,14 @@ describe('a Node that is killed with the end of a run on its disk', { timeout: 2
     await scene.edge.nodesReady(['n1']);
   }
 
+  async function isShownAs(end: RunEndInfo, runId: string): Promise<void> {
+    const shown = readStream((await resumeText(scene.edge, runId)).text);
+    assert.equal(shown.done, end.kind === 'completed');
+    if (end.kind === 'completed') return assert.equal(shown.content, words.join(''));
+    assert.ok(words.join('').startsWith(shown.content));
+    assert.equal(shown.error?.code, end.kind === 'failed' ? end.code : '');
+  }
+
   const gap: RunEndInfo = { kind: 'failed', code: 'event.gap' };
   const rows: Record<string, { damage(db: DatabaseSync): void; end: RunEndInfo }> = {
     'and all that led to it: it is delivered whole': {
@@ -90,15 +98,7 @@ describe('a Node that is killed with the end of a run on its disk', { timeout: 2
         await comesBack();
         const record = await scene.edge.runEnded(runId, 10_000);
         assert.deepEqual({ end: record.end, attempts: record.attempts }, { end, attempts: 1 });
-        const shown = readStream((await resumeText(scene.edge, runId)).text);
-        if (end.kind === 'completed') {
-          assert.equal(shown.content, words.join(''));
-          assert.equal(shown.done, true);
-        } else {
-          assert.ok(words.join('').startsWith(shown.content));
-          assert.equal(shown.error?.code, end.kind === 'failed' ? end.code : '');
-          assert.equal(shown.done, false);
-        }
+        await isShownAs(end, runId);
         assert.equal(at(scene.upstreams, 0).requests.length, 1, 'executed once');
         // of an end that it cannot read it keeps the rest until it writes again
         if (what.includes('that end')) return;
