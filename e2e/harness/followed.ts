@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { RunEvent } from '@iop/wire';
+import type { RunUpdate } from '@iop/client';
 import { type DoorName, type Doors, send, toResponseId } from './doors.ts';
 import type { Edge } from './edge.ts';
 import type { Call } from './http.ts';
@@ -122,12 +122,7 @@ function followWire({ edge, runId }: Following): Followed {
   return { cut: () => cut(), whole: read() };
 }
 
-type Told =
-  | { kind: 'event'; pos: number; event: RunEvent }
-  | { kind: 'gap' }
-  | { kind: 'end'; pos: number; end: object };
-
-function wordsOf(told: Told): string {
+function wordsOf(told: Exclude<RunUpdate, { kind: 'state' }>): string {
   if (told.kind === 'gap') return 'gap';
   if (told.kind === 'end') return `${told.pos} end ${JSON.stringify(told.end)}`;
   const { case: kind, value } = told.event.kind;
