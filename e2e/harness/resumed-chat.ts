@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Edge } from './edge.ts';
-import { type Call, call } from './http.ts';
+import { type Answer, type Call, call } from './http.ts';
 
 /** A stream of a run that outlives its connection, put together over as many connections as it takes. */
 export interface ResumedChat {
@@ -76,6 +76,11 @@ function resume(edge: Edge, runId: string, text: string) {
     url: `${edge.url}/v1/chat/completions/${runId}`,
     headers: { ...auth(edge), 'last-event-id': last },
   };
+}
+
+/** The whole answer of a run, as who finds it later is shown it. */
+export function resumeText(edge: Edge, runId: string): Promise<Answer> {
+  return call(resume(edge, runId, '')).answer;
 }
 
 function auth(edge: Edge): Record<string, string> {

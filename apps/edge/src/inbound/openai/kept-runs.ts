@@ -33,7 +33,7 @@ export async function showKept(
   }
   const order = await findOrder(edge, exchange, { runId, keyId });
   if (order === undefined || exchange.isOver) return;
-  if (order.dialect !== shape.dialect || order.asked !== undefined) return exchange.refuse(unknownRun());
+  if (order.dialect !== shape.dialect) return exchange.refuse(unknownRun());
   const answer = createAnswer({ port, exchange, shape, intent: intentOf(order), afterNumber });
   await showRun({ edge, exchange, port }, { answer, runId, keyId });
 }
