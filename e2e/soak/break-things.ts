@@ -6,6 +6,10 @@ import type { FaultNote } from './history/history.ts';
 import type { Place, Stage } from './stage.ts';
 import { wallMs } from './wall.ts';
 
+/** With all of them away at once there would be nothing to see. */
+const mostAtOnce = 2;
+const mostStartMs = 60_000;
+
 /**
  * Plays a schedule; resolves when every fault of it is over and its victim is back. What comes while its victim is
  * still on its way back is left out.
@@ -23,7 +27,7 @@ export async function breakThings(
       () => {},
     );
     if (signal.aborted) break;
-    if (busy.has(fault.victim)) continue;
+    if (busy.has(fault.victim) || busy.size >= mostAtOnce) continue;
     busy.add(fault.victim);
     playing.add(playFault(stage, fault, diary).then(() => void busy.delete(fault.victim)));
   }
@@ -62,6 +66,7 @@ async function breakNode(stage: Stage, { victim, act }: Fault): Promise<void> {
       await end(stage, node.program, act.kind);
       await sleep(act.downMs);
       node.start();
+      await node.program.line(/"msg":"linked/, mostStartMs).catch(() => {}); // its link may be broken just then
       return;
     case 'freeze':
       return freeze(node.program, act.lastsMs);

@@ -1,4 +1,5 @@
 import type { Violation } from './check/violation.ts';
+import { closingTimes, runTimes, type Spread } from './durations.ts';
 import { type Counts, countHistory } from './history/count-history.ts';
 import type { History, ProcessFigures } from './history/history.ts';
 
@@ -9,6 +10,8 @@ export interface Report {
   counts: Counts;
   outcomes: Record<string, number>;
   ends: Record<string, number>;
+  /** Milliseconds. */
+  times: { run: Spread; closing: Spread };
   programs: Record<string, { baseline: ProcessFigures; peak: ProcessFigures; last: ProcessFigures }>;
   walBytes: Record<string, number>;
   violations: readonly Violation[];
@@ -22,6 +25,7 @@ export function toReport(history: History, violations: readonly Violation[]): Re
     counts: countHistory(history),
     outcomes: tally(history.asks.map(({ outcome }) => outcome.kind)),
     ends: tally(history.runs.map(({ record }) => endWord(record))),
+    times: { run: runTimes(history), closing: closingTimes(history) },
     programs: Object.fromEntries(
       left.programs.map(({ name, baseline, peak, last }) => [name, { baseline, peak, last }]),
     ),
@@ -41,7 +45,16 @@ function tally(words: readonly string[]): Record<string, number> {
   return Object.fromEntries(counted.toSorted(([, one], [, other]) => other - one));
 }
 
-export function reportText({ seed, minutes, counts, outcomes, ends, programs, walBytes }: Report): string {
+export function reportText({
+  seed,
+  minutes,
+  counts,
+  outcomes,
+  ends,
+  times,
+  programs,
+  walBytes,
+}: Report): string {
   const figures = Object.entries(programs).map(
     ([name, { baseline, peak, last }]) =>
       `  ${name}: ${inMib(baseline)}, at most ${inMib(peak)}, at last ${inMib(last)}`,
@@ -51,11 +64,18 @@ export function reportText({ seed, minutes, counts, outcomes, ends, programs, wa
     table('counted', counts),
     table('answers', outcomes),
     table('runs', ends),
+    'times in ms',
+    `  from creation to completion: ${inWords(times.run)}`,
+    `  from a caller that hangs up to its upstream closed, where nothing else was broken: ${inWords(times.closing)}`,
     'resident memory and open files before, at most, at last',
     ...figures,
     table('longest write-ahead logs, bytes', walBytes),
     '',
   ].join('\n');
+}
+
+function inWords({ count, p50, p99, longest }: Spread): string {
+  return `p50 ${p50}, p99 ${p99}, at most ${longest} (${count})`;
 }
 
 function inMib({ residentBytes, files }: ProcessFigures): string {

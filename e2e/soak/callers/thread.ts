@@ -27,7 +27,7 @@ export async function followThread(caller: Caller, ask: Ask, thread: Thread): Pr
     if (performance.now() > until) return { kind: 'stuck', content: text.slice(-200) };
     const asking = call(ask.runId === undefined ? thread.start() : thread.resume(ask.runId, text));
     const cut = cuts < mostCuts && caller.random() < 0.6 ? cutLater(caller, asking) : undefined;
-    const read = await readConnection(ask, asking, until).finally(() => clearTimeout(cut));
+    const read = await readConnection(ask, asking, until).finally(() => cut?.());
     cuts += cut === undefined ? 0 : 1;
     text += read.text;
     if (read.refused !== undefined) return withRefusal(read.refused, thread.judge(text), text);
@@ -36,8 +36,16 @@ export async function followThread(caller: Caller, ask: Ask, thread: Thread): Pr
   return withTranscript(thread.judge(text), text);
 }
 
-function cutLater(caller: Caller, asking: Call): NodeJS.Timeout {
-  return setTimeout(() => asking.hangUp(), 10 + caller.random() * 700);
+/** Some time after the head, now and then before it. */
+function cutLater({ random }: Caller, asking: Call): () => void {
+  const afterMs = random() * 700;
+  let timer: NodeJS.Timeout | undefined;
+  const arm = () => {
+    timer = setTimeout(() => asking.hangUp(), afterMs);
+  };
+  if (random() < 0.2) arm();
+  else asking.head.then(arm, () => {});
+  return () => clearTimeout(timer);
 }
 
 interface Refused {

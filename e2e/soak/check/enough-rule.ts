@@ -33,6 +33,7 @@ function leastOf(minutes: number): Least[] {
     { what: 'watches', atLeast: perMinute(4) },
     { what: 'repeats', atLeast: perMinute(6) },
     { what: 'cancels', atLeast: perMinute(2) },
+    { what: 'outlived', atLeast: perMinute(2) },
     { what: 'leaves', atLeast: perMinute(8) },
   ];
 }

@@ -26,6 +26,8 @@ export interface Counts {
   leaves: number;
   /** Runs that were dispatched more than once. */
   redispatched: number;
+  /** Runs that completed although the Edge, their Node or its link was broken meanwhile. */
+  outlived: number;
 }
 
 const linkFaults: readonly string[] = ['cut', 'cut-in-frame', 'hold', 'blackhole', 'refuse'];
@@ -58,5 +60,20 @@ export function countHistory({ runs, asks, faults }: History): Counts {
     cancels: seen(({ cancel }) => cancel?.answeredAtMs !== undefined),
     leaves: seen(({ outcome }) => outcome.kind === 'left'),
     redispatched: runs.filter(({ record }) => record.attempts > 1).length,
+    outlived: runs.filter((run) => hasOutlived(run, faults)).length,
   };
+}
+
+function hasOutlived({ record }: RunStory, faults: History['faults']): boolean {
+  const { end, endedAtMs = 0, createdAtMs, node } = record;
+  return (
+    end?.kind === 'completed' &&
+    faults.some(
+      ({ victim, act, startedAtMs }) =>
+        act.kind !== 'storm' &&
+        (victim === 'edge' || victim === node) &&
+        startedAtMs > createdAtMs &&
+        startedAtMs < endedAtMs,
+    )
+  );
 }
