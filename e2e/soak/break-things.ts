@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Program } from '../harness/program.ts';
 import type { Diary } from './diary.ts';
-import { type Fault, lengthMs } from './history/fault.ts';
+import type { Fault, FaultAct } from './history/fault.ts';
 import type { FaultNote } from './history/history.ts';
 import type { Place, Stage } from './stage.ts';
 import { wallMs } from './wall.ts';
@@ -20,26 +20,34 @@ export async function breakThings(
   { diary, signal }: { diary: Diary; signal: AbortSignal },
 ): Promise<void> {
   const startedAt = performance.now();
+  const wait = (ms: number) => sleep(Math.max(0, ms), undefined, { signal }).catch(() => {});
   const playing = new Set<Promise<void>>();
   const busy = new Set<string>();
   for (const fault of schedule) {
-    await sleep(Math.max(0, fault.atMs - (performance.now() - startedAt)), undefined, { signal }).catch(
-      () => {},
-    );
+    await wait(fault.atMs - (performance.now() - startedAt));
     if (signal.aborted) break;
     if (busy.has(fault.victim) || busy.size >= mostAtOnce) continue;
     busy.add(fault.victim);
-    playing.add(playFault(stage, fault, diary).then(() => void busy.delete(fault.victim)));
+    playing.add(playFault({ stage, fault, diary, wait }).then(() => void busy.delete(fault.victim)));
   }
   await Promise.all(playing);
 }
 
-async function playFault(stage: Stage, fault: Fault, diary: Diary): Promise<void> {
+interface Play {
+  stage: Stage;
+  fault: Fault;
+  diary: Diary;
+  /** Ends early when the soak does. */
+  wait(ms: number): Promise<void>;
+}
+
+async function playFault(play: Play): Promise<void> {
+  const { stage, fault, diary } = play;
   const note: FaultNote = { ...fault, startedAtMs: wallMs(), endedAtMs: Number.POSITIVE_INFINITY };
   diary.faults.push(note);
   try {
-    if (fault.victim === 'edge') await breakEdge(stage, fault);
-    else await breakNode(stage, fault);
+    if (fault.victim === 'edge') await breakEdge(play);
+    else await breakNode(play);
   } catch (cause) {
     diary.trouble(`after ${JSON.stringify(fault)}: ${cause instanceof Error ? cause.message : cause}`);
   }
@@ -47,16 +55,16 @@ async function playFault(stage: Stage, fault: Fault, diary: Diary): Promise<void
   note.endedAtMs = wallMs();
 }
 
-async function breakEdge(stage: Stage, { act }: Fault): Promise<void> {
+async function breakEdge({ stage, fault: { act }, wait }: Play): Promise<void> {
   const { edge } = stage;
-  if (act.kind === 'freeze') return freeze(edge.program, act.lastsMs);
+  if (act.kind === 'freeze') return freeze(edge.program, () => wait(act.lastsMs));
   if (act.kind !== 'kill' && act.kind !== 'term') throw new Error(`an Edge knows no ${act.kind}`);
   await end(stage, edge.program, act.kind);
-  await sleep(act.downMs);
+  await wait(act.downMs);
   await edge.start();
 }
 
-async function breakNode(stage: Stage, { victim, act }: Fault): Promise<void> {
+async function breakNode({ stage, fault: { victim, act }, wait }: Play): Promise<void> {
   const place = stage.places.find(({ node }) => node.name === victim);
   if (place === undefined) throw new Error(`there is no Node ${victim}`);
   const { node, proxy } = place;
@@ -64,39 +72,43 @@ async function breakNode(stage: Stage, { victim, act }: Fault): Promise<void> {
     case 'kill':
     case 'term':
       await end(stage, node.program, act.kind);
-      await sleep(act.downMs);
+      await wait(act.downMs);
       node.start();
       await node.program.line(/"msg":"linked/, mostStartMs).catch(() => {}); // its link may be broken just then
       return;
     case 'freeze':
-      return freeze(node.program, act.lastsMs);
+      return freeze(node.program, () => wait(act.lastsMs));
     case 'cut':
       proxy.cutAll();
       return;
     case 'cut-in-frame':
-      await Promise.race([proxy.cutAfter(act.direction, act.bytes), sleep(3_000)]);
+      await Promise.race([proxy.cutAfter(act.direction, act.bytes), wait(3_000)]);
       proxy.disarm();
       return;
     default:
-      return disturb(place, act.kind, act);
+      return disturb(place, act, () => wait(act.lastsMs));
   }
 }
 
 async function disturb(
   { proxy, weather }: Place,
-  kind: 'hold' | 'blackhole' | 'refuse' | 'storm',
-  act: Fault['act'],
+  act: Extract<FaultAct, { kind: 'hold' | 'blackhole' | 'refuse' | 'storm' }>,
+  wait: () => Promise<void>,
 ): Promise<void> {
-  if (act.kind === 'storm') weather.storm(act.status);
-  else if (kind !== 'storm') proxy.setMode(kind);
-  await sleep(lengthMs(act));
-  if (act.kind === 'storm') weather.storm(undefined);
-  else proxy.setMode('pass');
+  if (act.kind === 'storm') {
+    weather.storm(act.status);
+    await wait();
+    weather.storm(undefined);
+    return;
+  }
+  proxy.setMode(act.kind);
+  await wait();
+  proxy.setMode('pass');
 }
 
-async function freeze(program: Program, lastsMs: number): Promise<void> {
+async function freeze(program: Program, wait: () => Promise<void>): Promise<void> {
   program.signal('SIGSTOP');
-  await sleep(lastsMs);
+  await wait();
   program.signal('SIGCONT');
 }
 

@@ -1,4 +1,5 @@
-import type { Ask, FaultNote, Trouble } from './history/history.ts';
+import type { Ask } from './history/ask.ts';
+import type { FaultNote, Trouble } from './history/history.ts';
 import { wallMs } from './wall.ts';
 
 /** What is written down while the soak goes on. */

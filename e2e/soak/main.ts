@@ -1,9 +1,10 @@
 import { join } from 'node:path';
 import process from 'node:process';
 import { checkHistory } from './check/check-history.ts';
+import type { History } from './history/history.ts';
 import { type Options, readOptions, usage } from './options.ts';
 import { reportText, toReport } from './report.ts';
-import { type Progress, playSoak } from './soak.ts';
+import { type Progress, playSoak, type SoakOptions } from './soak.ts';
 import { tellStory } from './tell-story.ts';
 
 const mostStories = 10;
@@ -29,8 +30,12 @@ async function main(args: readonly string[]): Promise<number> {
 async function soak({ seed, minutes, json }: Options): Promise<number> {
   const signal = interruption();
   process.stderr.write(`soak: seed ${seed}, ${minutes} minutes of faults\n`);
-  const history = await playSoak({ seed, lastsMs: minutes * 60_000, signal, onProgress: tellProgress });
-  if (signal.aborted) return 130;
+  const history = await playUnlessEnded({
+    seed,
+    lastsMs: minutes * 60_000,
+    signal,
+    onProgress: tellProgress,
+  });
   const violations = checkHistory(history);
   const report = toReport(history, violations);
   process.stdout.write(json ? `${JSON.stringify(report, undefined, 2)}\n` : reportText(report));
@@ -40,6 +45,16 @@ async function soak({ seed, minutes, json }: Options): Promise<number> {
     process.stderr.write(`soak: ${violations.length} broken invariants with seed ${seed}\n`);
   else process.stderr.write('soak: every invariant held\n');
   return violations.length === 0 ? 0 : 1;
+}
+
+/** Who ends it early waits for no caller that still hopes for an answer. */
+async function playUnlessEnded(options: SoakOptions): Promise<History> {
+  try {
+    return await playSoak(options);
+  } catch (cause) {
+    if (options.signal.aborted) process.exit(130);
+    throw cause;
+  }
 }
 
 /** The first Ctrl-C ends the soak in good order, the second at once: its programs go with it. */

@@ -1,5 +1,6 @@
 import { type Indexed, indexHistory, nodesOf, type Violation } from './check/violation.ts';
-import type { Ask, History } from './history/history.ts';
+import type { Ask } from './history/ask.ts';
+import type { History } from './history/history.ts';
 
 const aroundMs = 25_000;
 

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { readStream } from '../../harness/chat.ts';
 import { type Call, type CallInit, call } from '../../harness/http.ts';
-import type { Ask, Outcome } from '../history/history.ts';
+import type { Ask, Outcome } from '../history/ask.ts';
 import { wallMs } from '../wall.ts';
 import { type Caller, chatBody, chatCall, newAsk, noteAsk, patienceMs, wasRefused } from './caller.ts';
 import { judgeChat } from './read-answer.ts';

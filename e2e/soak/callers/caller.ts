@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallInit } from '../../harness/http.ts';
 import type { Diary } from '../diary.ts';
-import type { Ask, AskDoor, Outcome } from '../history/history.ts';
+import type { Ask, AskDoor, Outcome } from '../history/ask.ts';
 import { modelNames, type Script, writeScript } from '../history/script.ts';
 import { pickOne } from '../schedule.ts';
 import type { Stage } from '../stage.ts';

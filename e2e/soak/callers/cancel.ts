@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunState } from '@iop/domain';
-import type { Ask } from '../history/history.ts';
+import type { Ask } from '../history/ask.ts';
 import { wallMs } from '../wall.ts';
 import type { Caller } from './caller.ts';
 

@@ -1,5 +1,5 @@
 import { readStream } from '../../harness/chat.ts';
-import type { Outcome } from '../history/history.ts';
+import type { Outcome } from '../history/ask.ts';
 import type { TokenCount } from '../history/script.ts';
 import { codeIn } from './caller.ts';
 

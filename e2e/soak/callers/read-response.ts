@@ -1,4 +1,4 @@
-import type { Outcome } from '../history/history.ts';
+import type { Outcome } from '../history/ask.ts';
 
 interface ResponseObject {
   status: string;

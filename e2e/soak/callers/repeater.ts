@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Outcome } from '../history/history.ts';
+import type { Outcome } from '../history/ask.ts';
 import type { Script } from '../history/script.ts';
 import { readAnswer } from './attached.ts';
 import { type Caller, chatBody, chatCall, newAsk, noteAsk } from './caller.ts';

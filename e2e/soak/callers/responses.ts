@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { RunState } from '@iop/domain';
 import { type CallInit, call } from '../../harness/http.ts';
-import type { Ask, Outcome } from '../history/history.ts';
+import type { Ask, Outcome } from '../history/ask.ts';
 import type { Script } from '../history/script.ts';
 import { wallMs } from '../wall.ts';
 import { type Caller, codeIn, headersOf, newAsk, noteAsk, patienceMs } from './caller.ts';

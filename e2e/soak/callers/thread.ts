@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Call, type CallInit, call } from '../../harness/http.ts';
-import type { Ask, Outcome } from '../history/history.ts';
+import type { Ask, Outcome } from '../history/ask.ts';
 import { wallMs } from '../wall.ts';
 import { runIdOf } from './attached.ts';
 import { type Caller, codeIn, patienceMs } from './caller.ts';

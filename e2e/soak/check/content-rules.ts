@@ -1,4 +1,5 @@
-import type { Ask, RunStory } from '../history/history.ts';
+import type { Ask } from '../history/ask.ts';
+import type { RunStory } from '../history/run-story.ts';
 import type { TokenCount } from '../history/script.ts';
 import { cut, type Indexed, type Rule, type Violation } from './violation.ts';
 

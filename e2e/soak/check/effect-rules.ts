@@ -1,4 +1,4 @@
-import type { RunStory } from '../history/history.ts';
+import type { RunStory } from '../history/run-story.ts';
 import type { Rule, Violation } from './violation.ts';
 
 /** Dispatches of one run that the Edge may make. */

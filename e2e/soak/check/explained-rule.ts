@@ -1,6 +1,7 @@
 import type { RunEnd } from '@iop/domain';
 import type { FaultKind } from '../history/fault.ts';
-import type { FaultNote, RunStory } from '../history/history.ts';
+import type { FaultNote } from '../history/history.ts';
+import type { RunStory } from '../history/run-story.ts';
 import { type Indexed, nodesOf, type Rule } from './violation.ts';
 
 /** A Node whose link was broken again and again may wait so long before it dials (backoff), and then some. */

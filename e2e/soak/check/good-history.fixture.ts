@@ -1,5 +1,7 @@
 import type { RunEnd } from '@iop/domain';
-import type { Ask, Effect, FaultNote, History, LoggedEvent, RunStory } from '../history/history.ts';
+import type { Ask } from '../history/ask.ts';
+import type { Effect, FaultNote, History } from '../history/history.ts';
+import type { LoggedEvent, RunStory } from '../history/run-story.ts';
 import { type Script, upstreamUsage } from '../history/script.ts';
 
 const startMs = 1_000_000;

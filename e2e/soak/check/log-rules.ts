@@ -1,5 +1,5 @@
 import type { RunEnd } from '@iop/domain';
-import type { RunStory } from '../history/history.ts';
+import type { RunStory } from '../history/run-story.ts';
 import { cut, type Rule, type Violation } from './violation.ts';
 
 type Finding = { expected: string; found: string } | undefined;

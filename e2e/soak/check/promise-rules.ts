@@ -1,4 +1,4 @@
-import type { Ask } from '../history/history.ts';
+import type { Ask } from '../history/ask.ts';
 import type { Indexed, Rule, Violation } from './violation.ts';
 
 /** An answered cancel may wait for a Node to come back, but not for ever. */

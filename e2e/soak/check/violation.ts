@@ -1,4 +1,6 @@
-import type { Ask, Effect, FaultNote, History, RunStory } from '../history/history.ts';
+import type { Ask } from '../history/ask.ts';
+import type { Effect, FaultNote, History } from '../history/history.ts';
+import type { RunStory } from '../history/run-story.ts';
 
 /** Something that must never be seen. */
 export interface Violation {

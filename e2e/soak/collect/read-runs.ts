@@ -1,8 +1,8 @@
 import { type OperatorClient, type RunView, toEventJson } from '@iop/client';
 import { fromEndEvent, type RunEvent } from '@iop/wire';
 import { readStream } from '../../harness/chat.ts';
-import { withOperator } from '../callers/operator.ts';
-import type { LoggedEvent, RunLogFacts, RunStory } from '../history/history.ts';
+import { withOperator } from '../callers/link-operator.ts';
+import type { LoggedEvent, RunLogFacts, RunStory } from '../history/run-story.ts';
 import { markerIn } from '../history/script.ts';
 import type { Stage } from '../stage.ts';
 import { readOrders } from './stores.ts';

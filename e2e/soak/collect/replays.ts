@@ -1,6 +1,6 @@
 import { call } from '../../harness/http.ts';
 import { wholeEvents } from '../callers/thread.ts';
-import type { Ask } from '../history/history.ts';
+import type { Ask } from '../history/ask.ts';
 import type { Stage } from '../stage.ts';
 
 /** Every stream that was put together out of pieces is asked for once more, in one piece. */

@@ -1,4 +1,5 @@
-import type { FaultNote, History, RunStory } from './history.ts';
+import type { FaultNote, History } from './history.ts';
+import type { RunStory } from './run-story.ts';
 
 /** What a history is made of, in numbers. */
 export interface Counts {
