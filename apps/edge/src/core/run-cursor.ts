@@ -1,5 +1,5 @@
 import { toIopError } from '@iop/domain';
-import type { LogEvent, LogPage, OwnEvent } from '../ports/run-log.ts';
+import type { LogEvent, LogPage } from '../ports/run-log.ts';
 import type { LogReader, RunCursor } from './door.ts';
 import { logEventBytes } from './log-event-bytes.ts';
 
@@ -64,11 +64,6 @@ export class Cursor implements RunCursor {
     if (!this.#isStarted || this.#isReading || this.#roomBytes <= 0) return;
     if (isNext) this.#push(events, firstPos, sizeBytes);
     else this.pump();
-  }
-
-  /** The end, as soon as it may be shown. */
-  offerEnd(event: OwnEvent, pos: number): void {
-    this.offer([event], pos, logEventBytes(event));
   }
 
   consumed(sizeBytes: number): void {

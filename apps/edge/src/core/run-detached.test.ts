@@ -34,7 +34,7 @@ test('nothing is started when the disk refuses, and the caller is told', async (
   assert.equal(edge.gauges().runsActive, 0);
 });
 
-test('E24: acks and credit of a detached run follow the commit; deltas are shown before, the end after', async () => {
+test('E24: acks, credit and everything that is shown of a detached run follow the commit', async () => {
   const { edge, linkNode, log } = createEdgeFixture();
   const node = linkNode('a');
   const id = await createRun(edge);
@@ -42,10 +42,11 @@ test('E24: acks and credit of a detached run follow the commit; deltas are shown
   await nextTurn();
   log.commitsAtOnce = false;
   node.last().say('one', 'two');
-  assert.equal(view.text, 'onetwo');
+  assert.equal(view.text, '', 'after a kill their pos would be given to other events');
   assert.deepEqual(node.askedFor('committed'), []);
   assert.deepEqual(node.askedFor('consumed'), []);
   log.commitAll();
+  assert.equal(view.text, 'onetwo');
   assert.deepEqual(
     node.askedFor('committed').map((each) => each.seq),
     [2],

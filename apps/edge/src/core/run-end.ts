@@ -6,7 +6,7 @@ import { logOwn } from './run-log.ts';
 /**
  * E1: the one end; a second one changes nothing. Whatever held the run's attempt has closed it before.
  *
- * E24: the end of a detached run is shown to nobody, and acked to no Node, before it is committed (`onCommitted`).
+ * E24: the end of a detached run is shown to nobody, and acked to no Node (`onCommitted`), before it is committed.
  */
 export function finishRun(ctx: RunContext, run: Run, end: RunEnd, onCommitted?: () => void): void {
   if (hasEnded(run)) return;
@@ -50,7 +50,6 @@ function commitEnd(ctx: RunContext, run: Run, onCommitted: (() => void) | undefi
   logOwn(ctx, run, { kind: 'end', end }, () => {
     onCommitted?.();
     settleState(ctx, run);
-    for (const cursor of run.cursors) cursor.offerEnd({ kind: 'end', end }, run.lastPos);
   });
 }
 

@@ -51,8 +51,7 @@ function openLive(ctx: RunContext, run: Run, { request, reader }: Opening): Open
 function liveSource(ctx: RunContext, run: Run): CursorSource {
   return {
     runId: run.id,
-    // of a detached run the end is shown when it is committed
-    shownPos: () => (hasEnded(run) && ctx.active.get(run.id) === run ? run.lastPos - 1 : run.lastPos),
+    shownPos: () => run.shownPos,
     read(afterPos, limitBytes) {
       if (!run.keepsContent && run.tail !== undefined) return run.tail.read(afterPos);
       return ctx.log.read({ runId: run.id, afterPos, limitBytes });

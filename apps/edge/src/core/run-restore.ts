@@ -53,6 +53,7 @@ function rebuild(deps: RestoreDeps, { record, order, lastPos }: RestoredRun): Ru
   const ageMs = Math.max(0, ctx.clock.wall() - record.createdAtMs);
   return Object.assign(run, {
     lastPos,
+    shownPos: lastPos,
     attempts: record.attempts,
     committed: record.committed,
     body: record.committed ? noBytes : order.body,

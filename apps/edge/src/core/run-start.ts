@@ -115,6 +115,7 @@ export function createRun({ ctx, newRunId, nextOrder }: StartDeps, { intent, rea
     // a repeat of its key, or whoever resumes it, reads it from the beginning
     keepsContent: stored || intent.idempotency !== undefined || history.content === 'full',
     lastPos: 0,
+    shownPos: 0,
     reader,
     cursors: new Set(),
     tail: undefined,

@@ -47,6 +47,8 @@ export interface Run {
   readonly keepsContent: boolean;
   /** Of the newest event in its log; 0: none. */
   lastPos: number;
+  /** Of the newest event that whoever looks may be shown: of a detached run, that is committed. */
+  shownPos: number;
   /** The owner that came with it; undefined: it is read by cursors only. */
   reader: RunReader | undefined;
   readonly cursors: Set<Cursor>;
