@@ -1,5 +1,6 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { followRun, type OperatorAddress, type RunUpdate, toEventJson } from '@iop/client';
-import type { RunEnd } from '@iop/domain';
+import { type RunEnd, toIopError } from '@iop/domain';
 import { readStream } from '../../harness/chat.ts';
 import { operatorClock } from '../../harness/operator.ts';
 import type { Ask, Outcome, SeenEvent } from '../history/ask.ts';
@@ -9,24 +10,42 @@ import { connectPatiently } from './link-operator.ts';
 /** Looks at a run from its first event to its end, over as many links as it takes. */
 export async function watchRun(caller: Caller, ask: Ask, address: OperatorAddress): Promise<Outcome> {
   const events: SeenEvent[] = [];
-  const giveUp = AbortSignal.timeout(patienceMs);
   const reading = { raw: '', text: '' };
-  const follow = followRun(ask.runId ?? '', 0, {
-    connect: (signal) => connectPatiently(address, AbortSignal.any([signal, giveUp])),
-    clock: operatorClock,
-    random: caller.random,
-    signal: giveUp,
-  });
-  try {
-    for await (const update of follow) {
-      if (update.kind === 'end') return outcomeOf(update.end, reading, events);
-      take(update, reading, events);
+  const giveUp = AbortSignal.timeout(patienceMs);
+  while (!giveUp.aborted) {
+    try {
+      const end = await follow(caller, { runId: ask.runId ?? '', address, signal: giveUp }, (update) =>
+        take(update, reading, events),
+      );
+      if (end !== undefined) return outcomeOf(end, reading, events);
+    } catch (cause) {
+      const { kind, code } = toIopError(cause);
+      // a watch whose first link is lost is not taken up again by itself
+      if (kind !== 'unavailable' || events.length > 0) return { kind: 'refused', status: 0, code };
+      await sleep(100 + caller.random() * 200);
     }
-    return { kind: 'stuck', content: contentOf(reading) };
-  } catch (cause) {
-    const code = String((cause as { code?: unknown }).code ?? cause);
-    return { kind: 'refused', status: 0, code };
   }
+  return { kind: 'stuck', content: contentOf(reading) };
+}
+
+interface Watch {
+  runId: string;
+  address: OperatorAddress;
+  signal: AbortSignal;
+}
+
+/** Undefined: it was given up before the end. */
+async function follow(
+  { random }: Caller,
+  { runId, address, signal }: Watch,
+  onUpdate: (update: RunUpdate) => void,
+): Promise<RunEnd | undefined> {
+  const connect = (patience: AbortSignal) => connectPatiently(address, AbortSignal.any([patience, signal]));
+  for await (const update of followRun(runId, 0, { connect, clock: operatorClock, random, signal })) {
+    if (update.kind === 'end') return update.end;
+    onUpdate(update);
+  }
+  return undefined;
 }
 
 function take(update: RunUpdate, reading: { raw: string; text: string }, events: SeenEvent[]): void {
