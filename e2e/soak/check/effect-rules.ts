@@ -34,8 +34,7 @@ export const keyRule: Rule = ({ history, runsOf }) => {
 
 function mayBeFollowed({ record: { end, endedAtMs } }: RunStory, next: RunStory): boolean {
   const leavesOpen =
-    (end?.kind === 'cancelled' && end.by !== 'operator' && end.by !== 'deadline') ||
-    (end?.kind === 'failed' && end.failure.retryable);
+    (end?.kind === 'cancelled' && end.by === 'caller') || (end?.kind === 'failed' && end.failure.retryable);
   return leavesOpen && next.record.createdAtMs + roundingMs >= (endedAtMs ?? Number.POSITIVE_INFINITY);
 }
 
