@@ -53,6 +53,10 @@ testPlantings({
     'everybody is answered',
     ({ ask }) => Object.assign(ask, { outcome: { kind: 'stuck', content: '' } }),
   ],
+  'a connection that breaks while the Edge is well': [
+    'no connection breaks by itself',
+    ({ ask }) => Object.assign(ask, { outcome: { kind: 'cut', content: '' } }),
+  ],
   'a fault of the Edge as an answer': [
     'a refusal is honest',
     ({ ask }) => Object.assign(ask, { outcome: { kind: 'refused', status: 500, code: 'internal' } }),

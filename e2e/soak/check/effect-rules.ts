@@ -34,8 +34,7 @@ export const keyRule: Rule = ({ history, runsOf }) => {
 
 function mayBeFollowed({ record: { end, endedAtMs } }: RunStory, next: RunStory): boolean {
   const leavesOpen =
-    (end?.kind === 'cancelled' && end.by !== 'operator' && end.by !== 'deadline') ||
-    (end?.kind === 'failed' && end.failure.retryable);
+    (end?.kind === 'cancelled' && end.by === 'caller') || (end?.kind === 'failed' && end.failure.retryable);
   return leavesOpen && next.record.createdAtMs + roundingMs >= (endedAtMs ?? Number.POSITIVE_INFINITY);
 }
 
@@ -48,7 +47,8 @@ export const effectRule: Rule = (indexed) =>
       const isProgram = effects[0]?.model === 'say';
       // a kept-alive connection that closes before it says anything may have been stale: asked once more
       const dropped = effects.filter(({ plan }) => plan === 'drop').length;
-      const allowed = known === 0 ? mostAttempts : isProgram ? runs.length : known + dropped;
+      const dispatched = known === 0 ? mostAttempts : known;
+      const allowed = isProgram && runs.length > 0 ? runs.length : dispatched + dropped;
       if (effects.length <= allowed) return [];
       const found = `${effects.length} times: ${JSON.stringify(effects.slice(0, 5))}`;
       return [

@@ -3,6 +3,8 @@ import type { Indexed, Rule, Violation } from './violation.ts';
 
 /** An answered cancel may wait for a Node to come back, but not for ever. */
 const cancelMs = 30_000;
+/** Between the end of a process and whoever writes it down. */
+const toldLateMs = 1_000;
 
 /** What the Edge has promised to anybody, it has kept. */
 export const promiseRule: Rule = (indexed) =>
@@ -41,6 +43,15 @@ const promises: readonly PromiseRule[] = [
       outcome.kind === 'stuck'
         ? { expected: 'an end', found: `none after ${Math.round(endedAtMs - startedAtMs)} ms` }
         : undefined,
+  },
+  {
+    rule: 'no connection breaks by itself',
+    look({ outcome, startedAtMs, endedAtMs }, { faultsOf }) {
+      if (outcome.kind !== 'cut') return undefined;
+      const faults = faultsOf(['edge'], startedAtMs - toldLateMs, endedAtMs + toldLateMs);
+      if (faults.some(({ act }) => act.kind === 'kill' || act.kind === 'term')) return undefined;
+      return { expected: 'an answer, or an Edge that ended', found: JSON.stringify(outcome) };
+    },
   },
   {
     rule: 'a refusal is honest',
