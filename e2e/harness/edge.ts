@@ -6,12 +6,12 @@ import { eventually } from './eventually.ts';
 import { call } from './http.ts';
 import { type Operator, openOperator, type RunInfo } from './operator.ts';
 import { freePort } from './port.ts';
-import { type Program, startProgram } from './program.ts';
+import { type ProcessWishes, type Program, startProgram } from './program.ts';
 
 export const edgeMain = join(import.meta.dirname, '../../apps/edge/src/main.ts');
 
 /** What may stand in `edge.yaml` besides name, state directory and ports. */
-export interface EdgeConfig {
+export interface EdgeConfig extends ProcessWishes {
   adapters?: readonly AdapterConfig[];
   models?: readonly ({ name: string } & Record<string, unknown>)[];
   limits?: Record<string, string | number>;
@@ -19,8 +19,9 @@ export interface EdgeConfig {
   wire?: { tls?: boolean; host?: string };
   /** `debug` unless said. */
   logLevel?: string;
-  /** Each of its processes is killed after so long. */
-  lifeMs?: number;
+  history?: Record<string, string>;
+  /** Commands in front of the program: `prlimit …`. */
+  prefix?: readonly string[];
 }
 
 export type AdapterConfig = { name: string; kind: 'mock' | 'vllm' | 'ollama' | 'cli' } & Record<
@@ -75,7 +76,7 @@ export async function createEdge(stateDir: string, config: EdgeConfig): Promise<
     configFile,
     apiKey: '',
     program: undefined as unknown as Program,
-    start: () => startEdge(edge, config.lifeMs),
+    start: () => startEdge(edge, config),
     operator: () => openOperator(edge),
     async runs() {
       const operator = await edge.operator();
@@ -111,6 +112,7 @@ function edgeYaml({ stateDir, httpPort, wirePort, config }: YamlInit): string {
     adapters: config.adapters ?? [{ name: 'mock', kind: 'mock', nodes: ['*'], targets: [{ name: 'echo' }] }],
     models: config.models ?? [],
     limits: config.limits ?? {},
+    history: config.history ?? {},
     log: { level: config.logLevel ?? 'debug' },
   };
   return JSON.stringify(yaml, undefined, 2);
@@ -123,9 +125,9 @@ function initEdge(stateDir: string): string {
   return (JSON.parse(done.stdout) as { pin: string }).pin;
 }
 
-async function startEdge(edge: Edge, lifeMs?: number): Promise<void> {
-  const command = [process.execPath, edgeMain, 'serve', '--config', edge.configFile];
-  edge.program = startProgram({ name: 'edge', command, ...(lifeMs !== undefined && { lifeMs }) });
+async function startEdge(edge: Edge, { prefix = [], env, lifeMs }: EdgeConfig): Promise<void> {
+  const command = [...prefix, process.execPath, edgeMain, 'serve', '--config', edge.configFile];
+  edge.program = startProgram({ name: 'edge', command, env, lifeMs });
   const { program } = edge;
   await eventually('the Edge is ready', 60_000, async () => {
     if (!program.running) throw new Error('the Edge ended');

@@ -1,11 +1,11 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Edge } from './edge.ts';
-import { type Program, startProgram } from './program.ts';
+import { type ProcessWishes, type Program, startProgram } from './program.ts';
 
 export const nodeMain = join(import.meta.dirname, '../../apps/node/src/main.ts');
 
-export interface NodeConfig {
+export interface NodeConfig extends ProcessWishes {
   name: string;
   /** Dial this port instead of the Edge's own: a proxy, or nobody. */
   port?: number;
@@ -16,8 +16,6 @@ export interface NodeConfig {
   prefix?: readonly string[];
   /** `debug` unless said. */
   logLevel?: string;
-  /** Each of its processes is killed after so long. */
-  lifeMs?: number;
 }
 
 /** A Node with its state directory; it can be killed and started again. */
@@ -54,11 +52,8 @@ export function createNode(stateDir: string, edge: Edge, config: NodeConfig): No
     start() {
       const prefix = config.prefix ?? [];
       const command = [...prefix, process.execPath, nodeMain, 'serve', '--config', configFile];
-      node.program = startProgram({
-        name: config.name,
-        command,
-        ...(config.lifeMs !== undefined && { lifeMs: config.lifeMs }),
-      });
+      const { env, lifeMs } = config;
+      node.program = startProgram({ name: config.name, command, env, lifeMs });
     },
   };
   return node;

@@ -30,12 +30,16 @@ export interface Program {
   cpuMs(): number;
 }
 
-export interface ProgramInit {
+/** What may be asked of any process. */
+export interface ProcessWishes {
+  env?: Record<string, string> | undefined;
+  /** Killed after so long, whatever happens; half an hour unless said. */
+  lifeMs?: number | undefined;
+}
+
+export interface ProgramInit extends ProcessWishes {
   name: string;
   command: readonly string[];
-  env?: Record<string, string>;
-  /** Killed after so long, whatever happens; half an hour unless said. */
-  lifeMs?: number;
 }
 
 const living = new Set<ChildProcess>();
