@@ -17,6 +17,8 @@ export interface Link {
   send(message: LinkMessage, lane?: Lane): void;
   /** Bytes of data frames that wait for the socket. */
   readonly unsentBytes: number;
+  /** Bytes of control frames that neither the socket nor the kernel has taken. Too many of them end the link. */
+  readonly unsentControlBytes: number;
   /** Says Goodbye and closes after what was sent has left. */
   close(reason: string, reconnectAfterMs?: number): void;
   /** Closes at once: a broken or fenced peer. */

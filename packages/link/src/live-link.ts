@@ -75,6 +75,10 @@ export class LiveLink implements Link {
     return this.#queue.dataBytes;
   }
 
+  get unsentControlBytes(): number {
+    return this.#queue.controlBacklogBytes;
+  }
+
   /** From here on the handlers are called; frames that came with the Welcome follow at once. */
   open(handlers: LinkHandlers): void {
     this.#handlers = handlers;

@@ -1,6 +1,6 @@
 import type { RunBody } from '@iop/wire';
 import type { LinkMessage } from '../link.ts';
-import { maxPayloadBytes, type Pump, type PumpSource } from './pump.ts';
+import type { Pump, PumpSource } from './pump.ts';
 
 /** How far a body may run ahead of its receiver; both sides know it. */
 export const bodyWindowBytes = 256 * 1024;
@@ -12,8 +12,10 @@ export interface BodySenderOptions {
   pump: Pump;
 }
 
-/** The Edge's side of a request body: `firstPart` goes into the RunRequest, the rest follows as RunBody (L17, L20, L22). */
+/** The Edge's side of a request body: `firstPart` goes into the RunRequest, the rest follows as RunBody (L17, L20, L22, L25). */
 export class BodySender implements PumpSource {
+  /** What `RunRequest.body` carries. */
+  readonly firstPart: Uint8Array;
   readonly #options: BodySenderOptions;
   #offset: number;
   #creditBytes = bodyWindowBytes;
@@ -22,12 +24,8 @@ export class BodySender implements PumpSource {
   constructor(options: BodySenderOptions) {
     this.#options = options;
     this.#generation = options.pump.generation;
+    this.firstPart = options.body.subarray(0, options.pump.inlineBytes);
     this.#offset = this.firstPart.length;
-  }
-
-  /** What `RunRequest.body` carries. */
-  get firstPart(): Uint8Array {
-    return this.#options.body.subarray(0, maxPayloadBytes);
   }
 
   /** Everything was handed to a link; it may still have to be sent again after a resume. */

@@ -10,11 +10,12 @@ import { maxPayloadBytes, Pump } from './pump.ts';
 
 const whole = (size: number) => Uint8Array.from({ length: size }, (_, at) => (at * 7) % 256);
 
-function setup(size: number) {
+function setup(size: number, waitingBytes = 0) {
   const clock = createManualClock();
   const pump = new Pump(clock);
   const ledger = new Ledger(clock);
   const [up, down] = [createFakeLink(), createFakeLink()];
+  down.unsentControlBytes = waitingBytes;
   pump.attach(down);
   ledger.attach(up);
   const body = whole(size);
@@ -54,6 +55,17 @@ test('a large body crosses in parts of at most 64 KiB, against credit (L20, L22)
   assert.ok(rounds > 2, 'the window was never used up');
   assert.ok(last.kind === 'complete' && Buffer.from(last.body).equals(body));
   assert.equal(sender.sent, true);
+});
+
+test('L25: while megabytes of requests wait, a request leaves without its body, which follows', async () => {
+  const { sender, receiver, down, body } = setup(50_000, 2_000_000);
+  assert.equal(sender.firstPart.length, 0);
+  assert.equal(receiver.begin().kind, 'partial');
+  sender.start();
+  const [part] = await parts(down);
+  assert.ok(part !== undefined);
+  const step = receiver.receive(part);
+  assert.ok(step.kind === 'complete' && Buffer.from(step.body).equals(body));
 });
 
 test('without credit the sender stops at its window', async () => {

@@ -5,6 +5,8 @@ import type { Link, LinkMessage } from '../link.ts';
 export const maxPayloadBytes = 64 * 1024;
 /** No more is taken from the sources while so much waits for the socket. */
 const unsentLimitBytes = 256 * 1024;
+/** With more than this waiting, requests leave without their bodies. */
+const inlineLimitBytes = 1024 * 1024;
 
 /** What has data to send over whatever link there is: outboxes and body senders. */
 export interface PumpSource {
@@ -34,6 +36,12 @@ export class Pump {
 
   get generation(): number {
     return this.#generation;
+  }
+
+  /** How much of its body a RunRequest may carry now: a burst of them is no peer that does not read (L25). */
+  get inlineBytes(): number {
+    const waitingBytes = this.#link?.unsentControlBytes ?? 0;
+    return waitingBytes < inlineLimitBytes ? maxPayloadBytes : 0;
   }
 
   attach(link: Link): void {

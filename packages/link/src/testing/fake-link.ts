@@ -8,6 +8,7 @@ export interface FakeLink extends Link {
   readonly sent: LinkMessage[];
   /** Bytes that seem to wait for the socket; set it to make senders wait. */
   unsentBytes: number;
+  unsentControlBytes: number;
   closed: string | undefined;
   /** All of `sent` as the lanes let it leave, control first; `sent` is empty then. */
   take(): LinkMessage[];
@@ -18,6 +19,7 @@ export function createFakeLink(): FakeLink {
   const fake: FakeLink = {
     sent,
     unsentBytes: 0,
+    unsentControlBytes: 0,
     closed: undefined,
     roundTripUs: undefined,
     peer: {
