@@ -4,7 +4,7 @@ import type { RunOrder } from './started-run.ts';
 export const runClasses = { attached: RunClass.ATTACHED, detached: RunClass.DETACHED } as const;
 
 /** What one message carries of a body. */
-const partBytes = 256 * 1024;
+const partBytes = 64 * 1024;
 
 export function toStartRequest(order: RunOrder, runClass: RunClass): StartRunRequest {
   const { adapter, target, dialect, body, stream } = order;

@@ -29,5 +29,5 @@ export { createRunIdSource, randomBytes } from './random.ts';
 export { lockStateDir, type StateLock } from './state/lock.ts';
 export { identityOf, isRunning, ownProcessIdentity, type ProcessIdentity } from './state/process-identity.ts';
 export { readSecretFile, writeSecretFile } from './state/secret-file.ts';
-export { openStateDir } from './state/state-dir.ts';
+export { keepPrivate, openStateDir } from './state/state-dir.ts';
 export { createSystemClock } from './system-clock.ts';

@@ -7,6 +7,7 @@ import {
   createMetrics,
   createRunIdSource,
   createSystemClock,
+  keepPrivate,
   type Log,
   loadConfig,
   lockStateDir,
@@ -66,7 +67,7 @@ export async function serve({ config, file, load }: ServeInput, signal: AbortSig
   stack.use(lockStateDir(stateDir, 'iop-edge'));
   const { identity, nodeToken, operatorToken } = readSecrets(files);
   const store = await openSqliteStore({
-    file: files.store,
+    file: keepPrivate(files.store),
     clock,
     ...toHistory(config.history),
     onProblem(problem) {

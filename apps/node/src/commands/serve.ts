@@ -5,6 +5,7 @@ import { createIdentityPem, dialTcp, loadIdentity, nodeCrypto } from '@iop/link/
 import {
   createLog,
   createSystemClock,
+  keepPrivate,
   type Log,
   loadConfig,
   lockStateDir,
@@ -51,7 +52,7 @@ export async function serve(config: NodeConfig, signal: AbortSignal): Promise<vo
   const stateDir = openStateDir(config.state_dir);
   stack.use(lockStateDir(stateDir, 'iop-node'));
   const identity = openIdentity(join(stateDir, 'identity.key'), log);
-  const history = openSqliteRunStore({ file: join(stateDir, 'history.db'), clock, log });
+  const history = openSqliteRunStore({ file: keepPrivate(join(stateDir, 'history.db')), clock, log });
   stack.defer(() => history.close());
 
   // Before a link is up: no run can come while those of before are still there.

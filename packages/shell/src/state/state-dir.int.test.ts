@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { readSecretFile, writeSecretFile } from './secret-file.ts';
-import { openStateDir } from './state-dir.ts';
+import { keepPrivate, openStateDir } from './state-dir.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'iop-state-'));
 after(() => rmSync(root, { recursive: true }));
@@ -54,4 +54,11 @@ test('a secret that others may read, that is empty or that is away is refused wi
   writeSecretFile(join(root, 'empty'), '\n');
   assert.throws(() => readSecretFile(join(root, 'empty')), /it is empty/);
   assert.throws(() => readSecretFile(join(root, 'none')), /there is no such file/);
+});
+
+test('a file that is to be private is, whether it was there or not', () => {
+  const [fresh, known] = [join(root, 'fresh.db'), join(root, 'known.db')];
+  writeFileSync(known, 'content', { mode: 0o644 });
+  for (const file of [fresh, known]) assert.equal(modeOf(keepPrivate(file)), 0o600);
+  assert.deepEqual([statSync(fresh).size, statSync(known).size], [0, 7]);
 });

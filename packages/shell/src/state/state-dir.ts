@@ -1,4 +1,4 @@
-import { accessSync, chmodSync, constants, mkdirSync, statSync } from 'node:fs';
+import { accessSync, chmodSync, closeSync, constants, mkdirSync, openSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { IopError } from '@iop/domain';
 
@@ -15,6 +15,13 @@ export function openStateDir(path: string): string {
     throw stateDirError(dir, cause as NodeJS.ErrnoException);
   }
   return dir;
+}
+
+/** Makes a file of the directory nobody else's to read, before anything is in it: databases hold what callers said. */
+export function keepPrivate(file: string): string {
+  closeSync(openSync(file, 'a', 0o600));
+  chmodSync(file, 0o600);
+  return file;
 }
 
 function stateDirError(dir: string, cause: NodeJS.ErrnoException): IopError {
