@@ -4,7 +4,7 @@ import { type BenchOptions, parseOptions } from './options.ts';
 
 test('without options everything is measured in five rounds', () => {
   const options = parse([]);
-  assert.deepEqual(options.rows, ['P1', 'P2', 'P3', 'P4', 'P5', 'P10', 'P11', 'embeddings', 'cli']);
+  assert.deepEqual(options.rows, ['P1', 'P2', 'P3', 'P4', 'P5', 'P6', 'P10', 'P11', 'embeddings', 'cli']);
   assert.equal(options.scale.rounds, 5);
   assert.ok(options.targets.includes('iop-tls'));
   assert.match(options.jsonFile, /bench\/results\/last\.json$/);

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
 import { type TargetName, targetNames } from './targets/target.ts';
 
-export const rowIds = ['P1', 'P2', 'P3', 'P4', 'P5', 'P10', 'P11', 'embeddings', 'cli'] as const;
+export const rowIds = ['P1', 'P2', 'P3', 'P4', 'P5', 'P6', 'P10', 'P11', 'embeddings', 'cli'] as const;
 export type RowId = (typeof rowIds)[number];
 
 /** How long and how often things are measured. */

@@ -77,6 +77,18 @@ export interface Release {
   mockPort: number;
 }
 
+/** Callers that ask for long answers and read nothing but the head of one. */
+export interface Stall {
+  kind: 'stall';
+  place: Place;
+  streams: number;
+}
+
+/** They hang up. */
+export interface Unstall {
+  kind: 'unstall';
+}
+
 export interface HoldResult {
   failed: number;
   problem?: string;
@@ -88,9 +100,11 @@ export interface LoadResults {
   'first-token': StreamResult;
   hold: HoldResult;
   release: HoldResult;
+  stall: HoldResult;
+  unstall: HoldResult;
 }
 
-export type LoadCommand = ClosedLoop | StreamLoad | FirstToken | HoldOpen | Release;
+export type LoadCommand = ClosedLoop | StreamLoad | FirstToken | HoldOpen | Release | Stall | Unstall;
 
 export type LoadReply =
   | { kind: 'ready' }

@@ -3,9 +3,11 @@ import { runClosedLoop } from './closed-loop.ts';
 import { runFirstToken } from './first-token.ts';
 import { Holder } from './hold.ts';
 import type { LoadCommand, LoadReply } from './messages.ts';
+import { StalledCallers } from './stalled.ts';
 import { runStreams } from './streams.ts';
 
 const holder = new Holder();
+const stalled = new StalledCallers();
 
 process.on('message', (command: LoadCommand) => {
   run(command).then(
@@ -28,6 +30,10 @@ function run(command: LoadCommand): Promise<unknown> {
       return holder.hold(command);
     case 'release':
       return holder.release(command);
+    case 'stall':
+      return stalled.open(command);
+    case 'unstall':
+      return stalled.close();
   }
 }
 

@@ -44,6 +44,13 @@ export function frameChunk(index: number, stampUs: number, heldUs: number): stri
   return `${frameHead}${encodeFrame({ index, stampUs, heldUs })}\r\n`;
 }
 
+/** A chunk of so much text, which says nothing of when it was written. */
+export function paddingChunk(sizeBytes: number): string {
+  const delta = { content: 'y'.repeat(sizeBytes) };
+  const text = `data: ${JSON.stringify({ ...chunk, choices: [{ index: 0, delta, finish_reason: null }] })}\n\n`;
+  return `${text.length.toString(16)}\r\n${text}\r\n`;
+}
+
 const finish = { choices: [{ index: 0, delta: {}, finish_reason: 'stop' }] };
 export const streamFoot = foot([finish]);
 export const streamFootWithUsage = foot([finish, { choices: [], usage }]);

@@ -1,8 +1,11 @@
 import type { Socket } from 'node:net';
 import { monotonicUs } from '../machine/monotonic.ts';
-import { frameChunk, streamFoot, streamFootWithUsage, streamHead } from './answers.ts';
+import { frameChunk, paddingChunk, streamFoot, streamFootWithUsage, streamHead } from './answers.ts';
 import type { Pacer } from './pacer.ts';
 import type { Script } from './script.ts';
+
+/** No more is written while so much waits for a reader. */
+const waitingLimitBytes = 1024 * 1024;
 
 /** One paced answer on one socket. */
 export class MockStream {
@@ -10,6 +13,7 @@ export class MockStream {
   readonly #script: Script;
   readonly #foot: Buffer;
   readonly #onOver: () => void;
+  readonly #padding: string | undefined;
   readonly #startUs = monotonicUs();
   #heldUs = 0;
   #index = 0;
@@ -20,6 +24,8 @@ export class MockStream {
     this.#script = options.script;
     this.#foot = options.includeUsage ? streamFootWithUsage : streamFoot;
     this.#onOver = options.onOver;
+    const { padBytes = 0 } = options.script;
+    this.#padding = padBytes > 0 ? paddingChunk(padBytes) : undefined;
   }
 
   /** The headers leave at once, as those of a real server do. */
@@ -38,6 +44,10 @@ export class MockStream {
     if (this.#isLast()) {
       this.#socket.write(this.#foot);
       return this.#over();
+    }
+    if (this.#padding !== undefined) {
+      if (this.#socket.writableLength > waitingLimitBytes) return this.#script.paceMs;
+      this.#socket.write(this.#padding, 'latin1');
     }
     const nowUs = monotonicUs();
     if (this.#index === 0) this.#heldUs = nowUs - this.#startUs;

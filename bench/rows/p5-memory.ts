@@ -1,16 +1,11 @@
 import { sleep } from '../load/sleep.ts';
-import { readMemory } from '../machine/memory.ts';
-import { listTree } from '../machine/process-tree.ts';
 import type { Target } from '../targets/target.ts';
 import { assertWhole, type Check, type Medians, metricOf, type Row, type RowContext } from './row.ts';
+import { type Resident, settledBytes, sum } from './settled-bytes.ts';
 
 const paceMs = 1000;
-const sampleMs = 250;
 /** Loaded code and first buffers are not what a stream costs. */
 const warmStreams = 100;
-
-/** Resident bytes by part of a target. */
-type Resident = ReadonlyMap<string, number>;
 
 /** Measured before the other rows: a heap that had to grow once does not shrink, and would hide what streams take. */
 export const memoryRow: Row = {
@@ -62,23 +57,6 @@ async function holdStreams(
   assertWhole(await load.run({ kind: 'release', mockPort }), `${streams} streams at their end`);
   await sleep(scale.settleMs);
   return { open, after: await settledBytes(target, scale.settleMs) };
-}
-
-/** Least of several looks: between them garbage comes and goes. By part of the target. */
-async function settledBytes(target: Target, durationMs: number): Promise<Resident> {
-  const least = new Map<string, number>();
-  for (let spentMs = 0; spentMs <= durationMs; spentMs += sampleMs) {
-    for (const { name, pid } of target.parts) {
-      const { residentBytes } = readMemory(listTree([pid]));
-      least.set(name, Math.min(residentBytes, least.get(name) ?? residentBytes));
-    }
-    await sleep(sampleMs);
-  }
-  return least;
-}
-
-function sum(bytes: Resident): number {
-  return [...bytes.values()].reduce((total, value) => total + value, 0);
 }
 
 function checkMemory(medians: Medians): Check[] {
