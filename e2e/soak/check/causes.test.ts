@@ -111,7 +111,7 @@ const effectOfProgram = {
 
 function twin({ record, log }: Open<RunStory>, afterMs: number): Open<RunStory> {
   const createdAtMs = record.createdAtMs + afterMs;
-  const times = { createdAtMs, endedAtMs: createdAtMs + 100 };
+  const times = { createdAtMs, startedAtMs: createdAtMs, endedAtMs: createdAtMs + 100 };
   return { log, record: { ...record, ...times, runId: record.runId.replace(/0$/, 'z') } };
 }
 

@@ -25,7 +25,7 @@ export const keyRule: Rule = ({ history, runsOf }) => {
           runId: run.record.runId,
           marker,
           expected: `no further run after ${runId}, which ended ${JSON.stringify(end)} at ${endedAtMs}`,
-          found: `a run created at ${run.record.createdAtMs}`,
+          found: `a run created at ${run.record.createdAtMs}, begun at ${run.record.startedAtMs}`,
         },
       ];
     });
@@ -35,7 +35,9 @@ export const keyRule: Rule = ({ history, runsOf }) => {
 function mayBeFollowed({ record: { end, endedAtMs } }: RunStory, next: RunStory): boolean {
   const leavesOpen =
     (end?.kind === 'cancelled' && end.by === 'caller') || (end?.kind === 'failed' && end.failure.retryable);
-  return leavesOpen && next.record.createdAtMs + roundingMs >= (endedAtMs ?? Number.POSITIVE_INFINITY);
+  // it may have been asked for before the end, and waited for the disk until then
+  const { startedAtMs, endedAtMs: overMs = 0 } = next.record;
+  return leavesOpen && (startedAtMs ?? overMs) + roundingMs >= (endedAtMs ?? Number.POSITIVE_INFINITY);
 }
 
 /** Work begins no more often than it was dispatched; a program once for each run. */

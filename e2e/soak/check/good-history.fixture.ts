@@ -102,6 +102,7 @@ function story({ runId, marker, text, createdAtMs, runClass }: StoryInit): RunSt
     node: 'n1',
     attempts: 1,
     createdAtMs,
+    startedAtMs: createdAtMs,
     endedAtMs: createdAtMs + 1_000,
     end: completed,
     lastPos: events.length,

@@ -31,7 +31,7 @@ export async function listAll(client: OperatorClient): Promise<RunView[]> {
 }
 
 function toFacts(run: RunView, marker: string | undefined): RunStory['record'] {
-  const { runId, runClass, state, model, node, attempts, endedAtMs, end, lastPos, stale } = run;
+  const { runId, runClass, state, model, node, attempts, startedAtMs, endedAtMs, end, lastPos, stale } = run;
   const createdAtMs = run.createdAtMs ?? 0;
   return {
     runId,
@@ -41,6 +41,7 @@ function toFacts(run: RunView, marker: string | undefined): RunStory['record'] {
     node,
     attempts,
     createdAtMs,
+    startedAtMs,
     endedAtMs,
     end,
     lastPos,

@@ -15,6 +15,8 @@ export interface RunFacts {
   node: string;
   attempts: number;
   createdAtMs: number;
+  /** When a Node had taken it; undefined: none has. */
+  startedAtMs: number | undefined;
   endedAtMs: number | undefined;
   end: RunEnd | undefined;
   lastPos: number;
