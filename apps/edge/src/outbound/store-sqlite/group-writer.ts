@@ -1,4 +1,4 @@
-import type { Clock } from '@iop/domain';
+import { type Clock, IopError } from '@iop/domain';
 import type { LogBatch } from '../../ports/run-log.ts';
 import type { Created, Creation, RunOrder } from '../../ports/run-orders.ts';
 import type { RunRecord } from '../../ports/run-records.ts';
@@ -34,8 +34,8 @@ export interface GroupWriter {
   readonly lostEvents: number;
   /** Age of the oldest that is not written; 0: none. */
   lagMs(): number;
-  /** Nothing is taken or written any more. */
-  stop(): void;
+  /** Writes all that was given and takes nothing any more; what could not be written is told so. */
+  stop(): Promise<void>;
 }
 
 export interface GroupWriterOptions {
@@ -132,6 +132,7 @@ class Writer implements GroupWriter {
   }
 
   commit(record: RunRecord): Promise<void> {
+    if (this.#stopped) return Promise.reject(closed());
     return new Promise((resolve, reject) => {
       this.#change(record.runId, (run) => {
         run.record = record;
@@ -174,9 +175,21 @@ class Writer implements GroupWriter {
     return sinceMs === undefined ? 0 : this.#options.clock.now() - sinceMs;
   }
 
-  stop(): void {
-    this.#stopped = true;
-    this.#cancelTimer?.();
+  async stop(): Promise<void> {
+    try {
+      while (this.#writing !== undefined || this.#hasWork()) await (this.#writing ?? this.#start('all'));
+    } finally {
+      this.#stopped = true;
+      this.#cancelTimer?.();
+      this.#refuse();
+    }
+  }
+
+  /** Nobody waits for ever. */
+  #refuse(): void {
+    for (const asks of [this.#creations, this.#durable, this.#deletions]) {
+      for (const each of asks.splice(0)) each.reject(closed());
+    }
   }
 
   #change(runId: string, work: (run: PendingRun) => void): void {
@@ -199,6 +212,7 @@ class Writer implements GroupWriter {
 
   /** Not within the call, so that what is given in one tick is one transaction. */
   #urge(): void {
+    if (this.#stopped) this.#refuse();
     if (this.#isUrged || this.#writing !== undefined || this.#stopped) return;
     this.#isUrged = true;
     this.#options.clock.atTurnEnd(() => {
@@ -303,6 +317,11 @@ class Writer implements GroupWriter {
     else if (this.#pending.size >= flightLimit.runs) this.#arm(0);
     else if (this.#hasWork()) this.#arm(this.#options.flushAfterMs);
   }
+}
+
+function closed(): IopError {
+  const message = 'the store is closed';
+  return new IopError({ kind: 'unavailable', code: 'store.unavailable', message });
 }
 
 function toPlan({ runs, creations, durable, deletions, discards }: Flight): WritePlan {

@@ -120,9 +120,8 @@ function toRetention({ retentionMs, contentBytes, storedRetentionMs }: StoreRete
 async function closeAll(writer: GroupWriter, pruning: Pruning, link: StoreLink): Promise<void> {
   pruning.stop();
   try {
-    await writer.settle();
+    await writer.stop();
   } finally {
-    writer.stop();
     await link.close();
   }
 }
