@@ -65,12 +65,12 @@ describe(`F1: an Edge that is killed under ${fleetSize} Nodes`, { timeout: 480_0
 
     const later = events().filter((event) => event.kind !== 'executed' && event.at > killedAt);
     const backAt = Math.max(...later.filter((event) => event.kind === 'live').map((event) => event.at));
-    assert.ok(backAt - killedAt - 5_000 <= 30_000, `all were back after ${backAt - killedAt} ms`);
     const attempts = later.filter((event) => event.kind === 'attempt').map((event) => event.at);
     const { most, mean } = rate(attempts);
     t.diagnostic(
       `${fleetSize} back after ${Math.round(backAt - killedAt)} ms; loop delay p99 ${delayMs.toFixed(0)} ms; ${most} attempts in the worst second, ${mean.toFixed(0)} in the mean`,
     );
+    assert.ok(backAt - killedAt - 5_000 <= 30_000, `all were back after ${backAt - killedAt} ms`);
     assert.ok(most <= 3 * mean, `${most} attempts in the worst second, ${mean.toFixed(0)} in the mean one`);
 
     assert.ok(delayMs <= mostLoopDelayMs, `the loop's delay was ${delayMs} ms in p99`);
