@@ -24,7 +24,14 @@ export function logSaid(ctx: RunContext, run: Run, { events, sizeBytes, ...rest 
 /** What the Edge itself has to say. */
 export function logOwn(ctx: RunContext, run: Run, event: OwnEvent, committed?: () => void): void {
   const firstPos = ++run.lastPos;
-  const batch = { runId: run.id, firstPos, events: [event], attempt: 0, lastSeq: 0, keepContent: true };
+  const batch = {
+    runId: run.id,
+    firstPos,
+    events: [event],
+    attempt: 0,
+    lastSeq: 0,
+    keepContent: run.keepsContent,
+  };
   const sizeBytes = event.kind === 'end' ? logEventBytes(event) : ownEventBytes;
   append(ctx, run, committed === undefined ? batch : { ...batch, committed }, sizeBytes);
 }
