@@ -1,8 +1,8 @@
-import { isIopError } from '@iop/domain';
 import type { Edge } from './edge.ts';
 import { eventually } from './eventually.ts';
 import { type Call, call } from './http.ts';
-import { openClient, openOperator } from './operator.ts';
+import { openOperator } from './operator.ts';
+import { apiDoor, operatorDoor } from './operator-doors.ts';
 
 export const doorNames = ['chat', 'responses', 'operator', 'api'] as const;
 export type DoorName = (typeof doorNames)[number];
@@ -58,7 +58,8 @@ export async function openDoors(edge: Edge, served: Served): Promise<Doors> {
   };
 }
 
-interface Way {
+/** How a door is reached. */
+export interface Way {
   edge: Edge;
   served: Served;
   secret: string;
@@ -81,13 +82,13 @@ export function send({ edge, secret }: Pick<Way, 'edge' | 'secret'>, { path, bod
 const keyHeader = (key: string | undefined): Record<string, string> =>
   key === undefined ? {} : { 'idempotency-key': key };
 
-async function jsonOf<T>(asking: Call): Promise<T> {
+export async function jsonOf<T>(asking: Call): Promise<T> {
   const { status, text } = await asking.answer;
   if (status >= 300) throw new Error(`${status}: ${text}`);
   return JSON.parse(text) as T;
 }
 
-function chatBody(model: string, { prompt, stream = true }: DetachedAsk): object {
+export function chatBody(model: string, { prompt, stream = true }: DetachedAsk): object {
   return { model, stream, messages: [{ role: 'user', content: prompt }] };
 }
 
@@ -135,76 +136,6 @@ function responsesDoor(way: Way): Door {
 }
 
 export const toResponseId = (runId: string): string => runId.replace('run_', 'resp_');
-
-function operatorDoor({ edge, served }: Way): Door {
-  const { adapter, target } = served;
-  const orderOf = (asked: DetachedAsk) => ({
-    adapter,
-    target,
-    dialect: 'openai.chat',
-    body: Buffer.from(JSON.stringify(chatBody(target, asked))),
-    stream: asked.stream ?? true,
-    ...(asked.key !== undefined && { idempotencyKey: asked.key }),
-  });
-  return {
-    name: 'operator',
-    async post(asked) {
-      const client = await openClient(edge);
-      try {
-        return { status: 200, runId: (await client.startDetached(orderOf(asked))).runId };
-      } catch (reason) {
-        if (isIopError(reason) && reason.kind === 'conflict') return { status: 409, runId: '' };
-        throw reason;
-      } finally {
-        client.close();
-      }
-    },
-    async start(asked) {
-      const client = await openClient(edge);
-      const { runId } = await client.startDetached(orderOf(asked));
-      await client.watchRun(runId);
-      return { runId, hangUp: () => client.close() };
-    },
-    async cancel(runId) {
-      const client = await openClient(edge);
-      try {
-        return await client.cancelRun(runId);
-      } finally {
-        client.close();
-      }
-    },
-  };
-}
-
-function apiDoor(way: Way): Door {
-  const { adapter, target } = way.served;
-  const path = '/api/v1/runs';
-  const ask = (asked: DetachedAsk) => {
-    const { stream = true, key: idempotencyKey = '' } = asked;
-    const bodyText = JSON.stringify(chatBody(target, asked));
-    const body = { adapter, target, dialect: 'openai.chat', bodyText, stream, idempotencyKey };
-    return send(way, { path, body });
-  };
-  return {
-    name: 'api',
-    async post(asked) {
-      const { status, text } = await ask(asked).answer;
-      return { status, runId: (JSON.parse(text) as { runId?: string }).runId ?? '' };
-    },
-    async start(asked) {
-      const { runId } = await jsonOf<{ runId: string }>(ask(asked));
-      const headers = { accept: 'text/event-stream' };
-      const watch = send(way, { path: `${path}/${runId}/events`, headers });
-      return { runId, hangUp: () => void watch.hangUp() };
-    },
-    async cancel(runId) {
-      const { state } = await jsonOf<{ state: string }>(
-        send(way, { path: `${path}/${runId}/cancel`, body: {} }),
-      );
-      return state.replace('RUN_STATE_', '').toLowerCase();
-    },
-  };
-}
 
 /** What is not there before is there after. */
 async function newRun(edge: Edge, ask: () => Call): Promise<DetachedRun> {
