@@ -10,6 +10,13 @@ import { wallMs } from './wall.ts';
 const mostAtOnce = 2;
 const mostStartMs = 60_000;
 
+export interface Breaking {
+  diary: Diary;
+  signal: AbortSignal;
+  /** Asked before each fault, with the time at which it is to happen. */
+  isOver(atMs: number): boolean;
+}
+
 /**
  * Plays a schedule; resolves when every fault of it is over and its victim is back. What comes while its victim is
  * still on its way back is left out.
@@ -17,7 +24,7 @@ const mostStartMs = 60_000;
 export async function breakThings(
   stage: Stage,
   schedule: readonly Fault[],
-  { diary, signal }: { diary: Diary; signal: AbortSignal },
+  { diary, signal, isOver }: Breaking,
 ): Promise<void> {
   const startedAt = performance.now();
   const wait = (ms: number) => sleep(Math.max(0, ms), undefined, { signal }).catch(() => {});
@@ -25,7 +32,7 @@ export async function breakThings(
   const busy = new Set<string>();
   for (const fault of schedule) {
     await wait(fault.atMs - (performance.now() - startedAt));
-    if (signal.aborted) break;
+    if (signal.aborted || isOver(fault.atMs)) break;
     if (busy.has(fault.victim) || busy.size >= mostAtOnce) continue;
     busy.add(fault.victim);
     playing.add(playFault({ stage, fault, diary, wait }).then(() => void busy.delete(fault.victim)));

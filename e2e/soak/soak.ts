@@ -3,7 +3,7 @@ import { breakThings } from './break-things.ts';
 import { playCast } from './cast.ts';
 import { collectHistory, stopStage, type Work } from './collect/collect-history.ts';
 import { watchFigures } from './collect/watch-figures.ts';
-import { openDiary } from './diary.ts';
+import { type Diary, openDiary } from './diary.ts';
 import type { History } from './history/history.ts';
 import { drawSchedule } from './schedule.ts';
 import { limits, nodeNames, openStage, type Stage } from './stage.ts';
@@ -13,6 +13,8 @@ export interface SoakOptions {
   seed: number;
   /** Of the faults; what comes before and after takes about half a minute more. */
   lastsMs: number;
+  /** On a slow machine they go on for so long, until something was seen; undefined: no longer than `lastsMs`. */
+  atMostMs?: number;
   signal: AbortSignal;
   onProgress(progress: Progress): void;
 }
@@ -52,19 +54,32 @@ export async function playSoak(options: SoakOptions): Promise<History> {
 
 /** Gives how long it took. */
 async function disturb(stage: Stage, { seed, diary, figures }: Work, options: SoakOptions): Promise<number> {
-  const { lastsMs, signal } = options;
+  const { lastsMs, atMostMs = lastsMs, signal } = options;
   const over = new AbortController();
   const callers = playCast(stage, { seed, diary, signal: AbortSignal.any([over.signal, signal]) });
   await sleep(warmUpMs, undefined, { signal });
   figures.takeBaseline();
-  const schedule = drawSchedule({ seed, lastsMs, nodes: nodeNames, ...limits });
+  const schedule = drawSchedule({ seed, lastsMs: atMostMs, nodes: nodeNames, ...limits });
   const beganAt = performance.now();
-  await breakThings(stage, schedule, { diary, signal });
+  await breakThings(stage, schedule, {
+    diary,
+    signal,
+    isOver: (atMs) => atMs >= lastsMs && hasSeenMuch(diary),
+  });
   const chaosMs = performance.now() - beganAt;
   signal.throwIfAborted();
   over.abort();
   await callers;
   return chaosMs;
+}
+
+/** Enough for a soak of seconds, with something to spare. */
+function hasSeenMuch({ asks, faults }: Diary): boolean {
+  const whole = asks.filter(({ outcome }) => outcome.kind === 'whole');
+  const resumed = whole.filter(({ connections }) => connections > 1);
+  const cancelled = asks.filter(({ cancel }) => cancel?.answeredAtMs !== undefined);
+  const edgeKills = faults.filter(({ victim, act }) => victim === 'edge' && act.kind === 'kill');
+  return whole.length >= 60 && resumed.length >= 6 && cancelled.length >= 2 && edgeKills.length >= 1;
 }
 
 function lookNowAndThen({ diary, figures, startedAtMs }: Work, { onProgress }: SoakOptions): () => void {

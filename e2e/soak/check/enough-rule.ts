@@ -19,21 +19,21 @@ interface Least {
   atLeast: number;
 }
 
-/** About a third of what is usual. */
+/** For one soak of any length, and for each minute of it: what the slowest machine still does. */
 function leastOf(minutes: number): Least[] {
-  const perMinute = (count: number) => Math.max(1, Math.floor(count * minutes));
+  const least = (atLeast: number, perMinute: number) => Math.max(atLeast, Math.floor(perMinute * minutes));
   return [
-    { what: 'runs', atLeast: Math.max(40, perMinute(60)) },
-    { what: 'completed', atLeast: Math.max(20, perMinute(30)) },
-    { what: 'wholeAnswers', atLeast: Math.max(20, perMinute(30)) },
-    { what: 'edgeKills', atLeast: perMinute(0.7) },
-    { what: 'nodeKills', atLeast: perMinute(1.5) },
-    { what: 'linkCuts', atLeast: perMinute(1.5) },
-    { what: 'resumes', atLeast: perMinute(8) },
-    { what: 'watches', atLeast: perMinute(4) },
-    { what: 'repeats', atLeast: perMinute(6) },
-    { what: 'cancels', atLeast: perMinute(2) },
-    { what: 'outlived', atLeast: perMinute(2) },
-    { what: 'leaves', atLeast: perMinute(8) },
+    { what: 'runs', atLeast: least(40, 20) },
+    { what: 'completed', atLeast: least(20, 8) },
+    { what: 'wholeAnswers', atLeast: least(20, 8) },
+    { what: 'edgeKills', atLeast: least(1, 0.5) },
+    { what: 'nodeKills', atLeast: least(1, 0.8) },
+    { what: 'linkCuts', atLeast: least(1, 1.5) },
+    { what: 'resumes', atLeast: least(4, 3) },
+    { what: 'watches', atLeast: least(2, 2) },
+    { what: 'repeats', atLeast: least(4, 4) },
+    { what: 'cancels', atLeast: least(1, 0.7) },
+    { what: 'outlived', atLeast: least(1, 1) },
+    { what: 'leaves', atLeast: least(4, 4) },
   ];
 }

@@ -140,3 +140,17 @@ test('detached runs outlive the stop of the Edge, attached ones do not', async (
   assert.equal((await records.find(id))?.end, undefined);
   assert.deepEqual(await tryCreate(edge), { kind: 'stopping' });
 });
+
+test('a run that is committed while the Edge stops waits for the next process, and whoever asked for it with it', async () => {
+  const { edge, linkNode, clock } = createEdgeFixture();
+  const node = linkNode('a');
+  const creating = tryCreate(edge);
+  const stopping = edge.stop({ drainMs: 0, confirmMs: 0 });
+  clock.advance(100);
+  await stopping;
+  const created = await creating;
+  assert.ok(created.kind === 'created');
+  const view = await openCursor(edge, created.runId);
+  await nextTurn();
+  assert.deepEqual([view.events, node.given], [[], []]);
+});

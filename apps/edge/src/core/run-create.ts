@@ -20,8 +20,9 @@ export function createCreate(deps: StartDeps): (creation: RunCreation) => Promis
     } catch (reason) {
       return storeTrouble(reason);
     }
-    // whatever stops meanwhile: the run is in the store, and the next process takes it up
-    if (!deps.isStopping() || run.runClass === 'attached') launchRun(deps.ctx, run);
+    // an Edge that stops meanwhile leaves it to the next process; whoever asked for it finds it, and waits
+    if (deps.isStopping() && run.runClass === 'detached') deps.ctx.active.set(run.id, run);
+    else launchRun(deps.ctx, run);
     return { kind: 'created', runId: run.id };
   };
 }
