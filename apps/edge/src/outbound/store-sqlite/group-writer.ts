@@ -1,17 +1,19 @@
-import { type Clock, IopError } from '@iop/domain';
+import type { Clock } from '@iop/domain';
 import type { LogBatch } from '../../ports/run-log.ts';
 import type { Created, Creation, RunOrder } from '../../ports/run-orders.ts';
 import type { RunRecord } from '../../ports/run-records.ts';
-import type { DurableWrite, WriteAnswer } from './messages.ts';
+import { type AskBatch, Asks, settleAsks, storeClosed } from './asks.ts';
+import { DueTimer } from './due-timer.ts';
+import type { DurableWrite } from './messages.ts';
 import type { PendingRun } from './pending-run.ts';
 import { PendingRuns } from './pending-runs.ts';
 import { SegmentEncoder } from './segment-encoder.ts';
-import { isUnanswered, type StoreLink } from './store-link.ts';
+import type { StoreLink } from './store-link.ts';
 import { toWrite, type WritePlan } from './to-write.ts';
 
 /**
  * The one writer of the store: one transaction at a time, whatever comes meanwhile shares the next. What somebody
- * waits for starts at once (FULL), the rest at most `flushAfterMs` later (NORMAL).
+ * waits for starts at once (FULL), the rest at most `flushAfterMs` later, content `contentAfterMs` (NORMAL).
  *
  * W1: all that is given of one run is written in the order of the calls; what was given in one tick in one transaction.
  * W2: a failed write loses nothing but what was told to have failed; it is tried again until it is written. Bounded
@@ -42,6 +44,8 @@ export interface GroupWriterOptions {
   link: StoreLink;
   clock: Clock;
   flushAfterMs: number;
+  /** For content that nobody waits for: few large segments cost much less than many small ones. */
+  contentAfterMs: number;
   /** Runs that may wait in memory. */
   capacity: number;
   /** Bytes of content that may wait, unless somebody waits for them. */
@@ -51,24 +55,13 @@ export interface GroupWriterOptions {
   onContent(sizeBytes: number): void;
 }
 
-/** Something that is written once or fails. */
-interface Ask<T> {
-  what: T;
-  resolve(value: Created | undefined): void;
-  reject(reason: unknown): void;
-}
-
 interface Flight {
   runs: PendingRun[];
-  creations: Ask<Creation>[];
-  durable: Ask<DurableWrite>[];
-  deletions: Ask<string>[];
-  discards: string[];
+  asks: AskBatch;
   sinceMs: number | undefined;
 }
 
 const flightLimit = { runs: 2000, bytes: 4 * 1024 * 1024 };
-const creationsAtOnce = 500;
 const retryAfterMs = 1000;
 /** A buffer that is larger is not worth keeping. */
 const spareBytes = 1024 * 1024;
@@ -81,16 +74,12 @@ class Writer implements GroupWriter {
   readonly #options: GroupWriterOptions;
   readonly #pending: PendingRuns;
   readonly #encoder = new SegmentEncoder();
-  #creations: Ask<Creation>[] = [];
-  #durable: Ask<DurableWrite>[] = [];
-  #deletions: Ask<string>[] = [];
-  /** Creations whose outcome nobody knows. */
-  #discards: string[] = [];
+  readonly #asks = new Asks();
+  readonly #timer: DueTimer;
   #flight: Flight | undefined;
   #writing: Promise<void> | undefined;
   #spare: Uint8Array<ArrayBuffer> | undefined;
   #oldestMs: number | undefined;
-  #cancelTimer: (() => void) | undefined;
   #isUrged = false;
   #isFailing = false;
   #stopped = false;
@@ -98,6 +87,9 @@ class Writer implements GroupWriter {
   constructor(options: GroupWriterOptions) {
     this.#options = options;
     this.#pending = new PendingRuns({ runs: options.capacity, bytes: options.capacityBytes });
+    this.#timer = new DueTimer(options.clock, () => {
+      if (this.#writing === undefined && !this.#stopped && this.#hasWork()) this.#startUnheard('all');
+    });
   }
 
   get droppedRecords(): number {
@@ -115,7 +107,7 @@ class Writer implements GroupWriter {
   }
 
   append(batch: LogBatch): void {
-    this.#change(batch.runId, (run) => run.append(batch));
+    this.#change(batch.runId, (run) => run.append(batch), this.#options.contentAfterMs);
     if (batch.committed !== undefined) this.#urge();
   }
 
@@ -132,7 +124,7 @@ class Writer implements GroupWriter {
   }
 
   commit(record: RunRecord): Promise<void> {
-    if (this.#stopped) return Promise.reject(closed());
+    if (this.#stopped) return Promise.reject(storeClosed());
     return new Promise((resolve, reject) => {
       this.#change(record.runId, (run) => {
         run.record = record;
@@ -143,25 +135,16 @@ class Writer implements GroupWriter {
   }
 
   create(creation: Creation): Promise<Created> {
-    return new Promise((resolve, reject) => {
-      this.#creations.push({ what: creation, resolve: resolve as (value?: Created) => void, reject });
-      this.#urge();
-    });
+    return this.#urged(this.#asks.create(creation));
   }
 
-  writeDurably(write: DurableWrite): Promise<void> {
-    return new Promise((resolve, reject) => {
-      this.#durable.push({ what: write, resolve: () => resolve(), reject });
-      this.#urge();
-    });
+  async writeDurably(write: DurableWrite): Promise<void> {
+    await this.#urged(this.#asks.writeDurably(write));
   }
 
   async deleteContent(runId: string): Promise<void> {
     await this.settle(runId);
-    await new Promise<void>((resolve, reject) => {
-      this.#deletions.push({ what: runId, resolve: () => resolve(), reject });
-      this.#urge();
-    });
+    await this.#urged(this.#asks.deleteContent(runId));
   }
 
   /** What comes meanwhile goes behind, so this ends under any load. */
@@ -180,23 +163,21 @@ class Writer implements GroupWriter {
       while (this.#writing !== undefined || this.#hasWork()) await (this.#writing ?? this.#start('all'));
     } finally {
       this.#stopped = true;
-      this.#cancelTimer?.();
-      this.#refuse();
+      this.#timer.stop();
+      this.#asks.refuse();
     }
   }
 
-  /** Nobody waits for ever. */
-  #refuse(): void {
-    for (const asks of [this.#creations, this.#durable, this.#deletions]) {
-      for (const each of asks.splice(0)) each.reject(closed());
-    }
+  #urged<T>(asked: Promise<T>): Promise<T> {
+    this.#urge();
+    return asked;
   }
 
-  #change(runId: string, work: (run: PendingRun) => void): void {
+  #change(runId: string, work: (run: PendingRun) => void, withinMs = this.#options.flushAfterMs): void {
     if (this.#stopped) return;
     this.#pending.change(runId, work);
     this.#oldestMs ??= this.#options.clock.now();
-    if (!this.#isFailing) this.#arm(this.#options.flushAfterMs);
+    if (!this.#isFailing) this.#timer.within(this.#isFull() ? 0 : withinMs);
   }
 
   #rankOf(runId: string | undefined): number {
@@ -212,7 +193,7 @@ class Writer implements GroupWriter {
 
   /** Not within the call, so that what is given in one tick is one transaction. */
   #urge(): void {
-    if (this.#stopped) this.#refuse();
+    if (this.#stopped) this.#asks.refuse();
     if (this.#isUrged || this.#writing !== undefined || this.#stopped) return;
     this.#isUrged = true;
     this.#options.clock.atTurnEnd(() => {
@@ -221,20 +202,13 @@ class Writer implements GroupWriter {
     });
   }
 
-  #arm(delayMs: number): void {
-    if (this.#cancelTimer !== undefined || this.#writing !== undefined || this.#stopped) return;
-    this.#cancelTimer = this.#options.clock.after(delayMs, () => {
-      this.#cancelTimer = undefined;
-      if (this.#writing === undefined && !this.#stopped && this.#hasWork()) this.#startUnheard('all');
-    });
+  /** One transaction's worth. */
+  #isFull(): boolean {
+    return this.#pending.size >= flightLimit.runs || this.#pending.givableBytes >= flightLimit.bytes;
   }
 
   #hasWork(): boolean {
-    return this.#pending.size > 0 || this.#hasAsks() || this.#discards.length > 0;
-  }
-
-  #hasAsks(): boolean {
-    return this.#creations.length + this.#durable.length + this.#deletions.length > 0;
+    return this.#pending.size > 0 || !this.#asks.isEmpty;
   }
 
   /** What fails is said through onProblem. */
@@ -244,8 +218,6 @@ class Writer implements GroupWriter {
 
   /** `asks`: while the disk is away only what somebody wants to know now; the rest is tried by the timer. */
   #start(which: 'all' | 'asks'): Promise<void> {
-    this.#cancelTimer?.();
-    this.#cancelTimer = undefined;
     const writing = Promise.resolve().then(() => this.#write(this.#takeOff(which)));
     // whoever settles awaits the same promise
     writing.catch(() => {});
@@ -254,13 +226,11 @@ class Writer implements GroupWriter {
   }
 
   #takeOff(which: 'all' | 'asks'): Flight {
+    this.#timer.stop();
     const sinceMs = this.#oldestMs;
     const flight = {
       runs: this.#pending.take(which === 'all' ? 'all' : 'waited-for', flightLimit),
-      creations: this.#creations.splice(0, creationsAtOnce),
-      durable: this.#durable.splice(0),
-      deletions: this.#deletions.splice(0),
-      discards: this.#discards.splice(0),
+      asks: this.#asks.take(),
       sinceMs,
     };
     this.#oldestMs = this.#pending.size > 0 ? sinceMs : undefined;
@@ -279,7 +249,8 @@ class Writer implements GroupWriter {
       this.#isFailing = false;
       onProblem(undefined);
       onContent(answer.contentBytes);
-      settleFlight(flight, answer);
+      settleAsks(flight.asks, answer.created);
+      settleRuns(flight.runs);
     } catch (reason) {
       this.#landed();
       this.#failed(flight, reason);
@@ -296,35 +267,28 @@ class Writer implements GroupWriter {
 
   #failed(flight: Flight, reason: unknown): void {
     this.#isFailing = true;
+    this.#timer.stop();
     const waiters = flight.runs.flatMap((run) => run.waiters);
     for (const run of flight.runs) run.waiters = [];
     this.#pending.putBack(flight.runs);
     this.#oldestMs = flight.sinceMs ?? this.#oldestMs;
-    this.#discards.push(...flight.discards);
-    if (isUnanswered(reason)) this.#discards.push(...flight.creations.map(({ what }) => what.record.runId));
     this.#options.onProblem(reason instanceof Error ? reason.message : String(reason));
-    for (const each of [...waiters, ...flight.creations, ...flight.durable, ...flight.deletions]) {
-      each.reject(reason);
-    }
+    for (const each of waiters) each.reject(reason);
+    this.#asks.failed(flight.asks, reason);
   }
 
   #next(): void {
     if (this.#writing !== undefined || this.#stopped) return;
     if (this.#isFailing) {
-      this.#arm(retryAfterMs);
-      if (this.#hasAsks()) this.#urge();
-    } else if (this.#hasAsks() || this.#pending.hasWaited) this.#startUnheard('all');
-    else if (this.#pending.size >= flightLimit.runs) this.#arm(0);
-    else if (this.#hasWork()) this.#arm(this.#options.flushAfterMs);
+      this.#timer.within(retryAfterMs);
+      if (this.#asks.isUrgent) this.#urge();
+    } else if (this.#asks.isUrgent || this.#pending.hasWaited) this.#startUnheard('all');
+    // its time may have come during the write
+    else if (this.#hasWork() && (this.#isFull() || !this.#timer.isArmed)) this.#timer.within(0);
   }
 }
 
-function closed(): IopError {
-  const message = 'the store is closed';
-  return new IopError({ kind: 'unavailable', code: 'store.unavailable', message });
-}
-
-function toPlan({ runs, creations, durable, deletions, discards }: Flight): WritePlan {
+function toPlan({ runs, asks: { creations, durable, deletions, discards } }: Flight): WritePlan {
   return {
     runs,
     discards,
@@ -334,9 +298,7 @@ function toPlan({ runs, creations, durable, deletions, discards }: Flight): Writ
   };
 }
 
-function settleFlight({ runs, creations, durable, deletions }: Flight, { created }: WriteAnswer): void {
-  for (const [index, each] of creations.entries()) each.resolve(created[index]);
-  for (const each of [...durable, ...deletions]) each.resolve(undefined);
+function settleRuns(runs: readonly PendingRun[]): void {
   for (const run of runs) {
     for (const committed of run.committed) committed();
     for (const waiter of run.waiters) waiter.resolve();

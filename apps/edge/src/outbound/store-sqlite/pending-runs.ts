@@ -22,6 +22,11 @@ export class PendingRuns {
     return this.#runs.size;
   }
 
+  /** Bytes of content that nobody waits for. */
+  get givableBytes(): number {
+    return this.#givableBytes;
+  }
+
   /** Somebody waits for one of them. */
   get hasWaited(): boolean {
     return this.#waited > 0;

@@ -60,6 +60,7 @@ export interface StoreOptions extends StoreRetention {
   /** Called at every change: why the store does not work, or undefined when it does. */
   onProblem?(problem: string | undefined): void;
   flushAfterMs?: number;
+  contentAfterMs?: number;
   /** Runs that may wait in memory while the disk is away. */
   capacity?: number;
   /** Bytes of content that may, unless somebody waits for them. */
@@ -86,8 +87,13 @@ export async function openSqliteStore(options: StoreOptions): Promise<SqliteStor
     contentBytes = sizeBytes;
     pruning.seen(sizeBytes);
   };
-  const { flushAfterMs = 40, capacity = 50_000, capacityBytes = 32 * 1024 * 1024 } = options;
-  const bounds = { flushAfterMs, capacity, capacityBytes };
+  const {
+    flushAfterMs = 40,
+    contentAfterMs = 200,
+    capacity = 50_000,
+    capacityBytes = 32 * 1024 * 1024,
+  } = options;
+  const bounds = { flushAfterMs, contentAfterMs, capacity, capacityBytes };
   const writer = createGroupWriter({ link, clock, ...bounds, onProblem, onContent });
   return {
     records: createRunRecords(link, writer),
