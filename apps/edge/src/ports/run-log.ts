@@ -8,7 +8,7 @@ import type { RuntimeEvent } from '@iop/runtime';
  * G1: `append` never waits and never throws. Batches of one run are given in order, without gaps and without
  *     overlap, and are written in that order, in one transaction with what `RunRecords` was given before them.
  * G2: `committed` is called at most once, in the order of the batches of its run, after the batch has survived a
- *     power cut (FULL). A batch without it is written within 200 ms (NORMAL), or with a record.
+ *     power cut (FULL). A batch without it is written within 500 ms (NORMAL), or with a record.
  * G3: `read` sees everything that was appended before the call. What is gone (retention, content that is not kept,
  *     batches that were given up while the disk was away) is missing from its front: `firstPos` says how much.
  * G4: batches that somebody waits for are never given up; others are, beyond a bound of memory, and counted.

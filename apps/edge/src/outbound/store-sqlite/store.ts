@@ -89,7 +89,7 @@ export async function openSqliteStore(options: StoreOptions): Promise<SqliteStor
   };
   const {
     flushAfterMs = 40,
-    contentAfterMs = 200,
+    contentAfterMs = 500,
     capacity = 50_000,
     capacityBytes = 32 * 1024 * 1024,
   } = options;
