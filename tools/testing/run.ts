@@ -6,9 +6,11 @@
  * process may be left behind.
  */
 import { spawn } from 'node:child_process';
+import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { pathToFileURL } from 'node:url';
 import { root } from '../arch/scan-imports.ts';
 import { collectTestFiles, type TestKind, testKinds } from './collect-files.ts';
 import { isAlive, type SeenProcess, watchDescendants } from './descendants.ts';
@@ -28,18 +30,32 @@ async function main(args: readonly string[]): Promise<number> {
   const files = kinds.filter(isTestKind).map((kind) => ({ kind, files: collectTestFiles([kind]) }));
   const empty = files.filter((group) => group.files.length === 0).map((group) => group.kind);
   if (empty.length > 0) return refuse(`no test file of kind ${empty.join(', ')}`);
-  // Pure tests can share a process, which saves a start for each file.
-  const isolation = kinds.every((kind) => kind === 'unit' || kind === 'tools') ? 'none' : 'process';
-  return await runTests(
-    files.flatMap((group) => group.files),
-    { complete, isolation },
+  const pure = files.filter(({ kind }) => isPure(kind)).flatMap((group) => group.files);
+  const others = files.filter(({ kind }) => !isPure(kind)).flatMap((group) => group.files);
+  return await runTests([...batchOf(pure), ...others], { complete });
+}
+
+/** Pure tests can share a process, which saves a start for each file. */
+function isPure(kind: TestKind): boolean {
+  return kind === 'unit' || kind === 'tools';
+}
+
+/** One file that imports them all, so that one run and one summary cover it and the others. */
+function batchOf(files: readonly string[]): string[] {
+  if (files.length === 0) return [];
+  const folder = join(root, 'node_modules/.cache/iop');
+  mkdirSync(folder, { recursive: true });
+  const batch = join(folder, 'pure.test.mjs');
+  const imports = files.map(
+    (file) => `await import(${JSON.stringify(pathToFileURL(join(root, file)).href)});\n`,
   );
+  writeFileSync(batch, imports.join(''));
+  return [batch];
 }
 
 interface RunOptions {
   /** All rows of never-skip.json must have run. */
   complete: boolean;
-  isolation: 'none' | 'process';
 }
 
 function isTestKind(text: string): text is TestKind {
@@ -51,13 +67,12 @@ function refuse(message: string): number {
   return 64;
 }
 
-async function runTests(files: readonly string[], { complete, isolation }: RunOptions): Promise<number> {
+async function runTests(files: readonly string[], { complete }: RunOptions): Promise<number> {
   const rules = join(root, 'tools/testing/never-skip.json');
   const child = spawn(
     process.execPath,
     [
       '--test',
-      `--test-isolation=${isolation}`,
       `--test-timeout=${longestTestMs}`,
       // One file at a time: what is measured must not share its core with another test.
       '--test-concurrency=1',

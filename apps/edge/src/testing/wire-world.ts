@@ -1,14 +1,6 @@
 import { join } from 'node:path';
 import type { Identity } from '@iop/link';
-import {
-  createIdentityPem,
-  dialTcp,
-  dialUnix,
-  listenTcp,
-  listenUnix,
-  loadIdentity,
-  nodeCrypto,
-} from '@iop/link/tcp';
+import { createIdentityPem, dialTcp, listenTcp, listenUnix, loadIdentity, nodeCrypto } from '@iop/link/tcp';
 import { createLog, createRunIdSource, createSystemClock } from '@iop/shell';
 import type { RunIntent } from '../core/door.ts';
 import { createEdge, type Edge } from '../core/edge.ts';
@@ -171,10 +163,6 @@ async function startLife({
       await edge.stop({ drainMs: 0, confirmMs: 0 });
     },
   };
-}
-
-export function dialOperator(world: WireWorld) {
-  return dialUnix({ path: world.socketPath });
 }
 
 /** Waits for what must come; bounded generously, because the machine may be busy. */
