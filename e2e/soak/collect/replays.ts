@@ -13,6 +13,7 @@ export async function addReplays({ edge }: Stage, asks: readonly Ask[]): Promise
         : `responses/resp_${runId.slice('run_'.length)}?stream=true`;
     const headers = { authorization: `Bearer ${edge.apiKey}` };
     const { status, text } = await call({ url: `${edge.url}/v1/${path}`, headers }).answer;
-    outcome.transcript.replay = status === 200 ? wholeEvents(text) : `${status}: ${text}`;
+    // What failed before it said anything is a status, but an event to whoever had been given headers after 10 s.
+    outcome.transcript.replay = status === 200 ? wholeEvents(text) : `data: ${text}\n\n`;
   }
 }
