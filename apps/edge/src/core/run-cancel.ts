@@ -5,8 +5,8 @@ import { stopUnconfirmed } from './failures.ts';
 import { hasEnded, leaveLine, type Run, type RunContext, recordOf } from './run.ts';
 import { abandonAttempt } from './run-dispatch.ts';
 import { finishRun } from './run-end.ts';
+import { isVisible, liveRun } from './run-find.ts';
 import { moveRun } from './run-log.ts';
-import { isVisible, liveRun } from './run-open.ts';
 import { storeTrouble } from './store-trouble.ts';
 
 /**

@@ -4,7 +4,8 @@ import type { DeleteOutcome, RunDoor, RunRef } from './door.ts';
 import { type RunContext, recordOf } from './run.ts';
 import { requestCancel } from './run-cancel.ts';
 import { createCreate } from './run-create.ts';
-import { isVisible, liveRun, openRun } from './run-open.ts';
+import { isVisible, liveRun } from './run-find.ts';
+import { openRun } from './run-open.ts';
 import type { StartDeps } from './run-start.ts';
 import { storeTrouble } from './store-trouble.ts';
 

@@ -4,6 +4,7 @@ import type { LogReader, OpenOutcome, OpenRequest, RunRef } from './door.ts';
 import { hasEnded, type Run, type RunContext, recordOf } from './run.ts';
 import { cancelRun } from './run-cancel.ts';
 import { Cursor, type CursorSource } from './run-cursor.ts';
+import { isVisible, liveRun } from './run-find.ts';
 import { storeTrouble } from './store-trouble.ts';
 
 /** Puts a cursor on the log of a run, live or ended. */
@@ -23,16 +24,6 @@ export async function openRun(
   } catch (reason) {
     return storeTrouble(reason);
   }
-}
-
-/** A run of somebody else looks as if it did not exist. */
-export function liveRun(ctx: RunContext, { runId, keyId }: RunRef): Run | undefined {
-  const run = ctx.active.get(runId);
-  return run !== undefined && (keyId === undefined || run.keyId === keyId) ? run : undefined;
-}
-
-export function isVisible(record: RunRecord | undefined, { keyId }: RunRef): record is RunRecord {
-  return record !== undefined && (keyId === undefined || record.keyId === keyId);
 }
 
 interface Opening {
