@@ -128,3 +128,25 @@ test('the loss of a detached run is explained by a Node that was killed, or away
     assert.deepEqual(about, []);
   }
 });
+
+test('an answered cancel has 30 s, besides the time in which its Edge or its Node was broken', () => {
+  for (const [victim, isExcused] of [
+    ['edge', true],
+    ['n1', true],
+    ['n2', false],
+  ] as const) {
+    const { history, run } = open();
+    // 6 s in all, some of it twice
+    for (const afterMs of [1_000, 2_000]) {
+      const broken = fault(victim, { kind: 'freeze', lastsMs: 5_000 }, afterMs);
+      Object.assign(broken, { endedAtMs: broken.startedAtMs + 5_000 });
+      history.faults.push(broken as Open<History>['faults'][number]);
+    }
+    const late = (at: number) => {
+      Object.assign(run.record, { endedAtMs: run.record.createdAtMs + at });
+      return checkHistory(history as History).some(({ rule }) => rule === 'an answered cancel ends its run');
+    };
+    assert.equal(late(35_500), !isExcused, victim);
+    assert.equal(late(36_500), true);
+  }
+});

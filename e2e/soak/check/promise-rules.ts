@@ -1,7 +1,8 @@
 import type { Ask } from '../history/ask.ts';
-import type { Indexed, Rule, Violation } from './violation.ts';
+import type { FaultNote } from '../history/history.ts';
+import { type Indexed, nodesOf, type Rule, type Violation } from './violation.ts';
 
-/** An answered cancel may wait for a Node to come back, but not for ever. */
+/** An answered cancel may wait for a Node to come back, but not for ever: so long while nothing is broken. */
 const cancelMs = 30_000;
 /** Between the end of a process and whoever writes it down. */
 const toldLateMs = 1_000;
@@ -66,11 +67,27 @@ const promises: readonly PromiseRule[] = [
   },
   {
     rule: 'an answered cancel ends its run',
-    look({ cancel, runId }, { runOf }) {
-      if (cancel?.answeredAtMs === undefined) return undefined;
-      const endedAtMs = runOf(runId)?.record.endedAtMs ?? Number.POSITIVE_INFINITY;
-      if (endedAtMs <= cancel.answeredAtMs + cancelMs) return undefined;
-      return { expected: `an end by ${cancel.answeredAtMs + cancelMs}`, found: String(endedAtMs) };
+    look({ cancel, runId }, { runOf, faultsOf }) {
+      const answeredAtMs = cancel?.answeredAtMs;
+      if (answeredAtMs === undefined) return undefined;
+      const run = runOf(runId);
+      const endedAtMs = run?.record.endedAtMs ?? Number.POSITIVE_INFINITY;
+      const victims = ['edge', ...(run === undefined ? [] : nodesOf(run))];
+      const brokenMs = lengthOf(faultsOf(victims, answeredAtMs, endedAtMs), answeredAtMs);
+      const dueAtMs = answeredAtMs + cancelMs + brokenMs;
+      return endedAtMs <= dueAtMs
+        ? undefined
+        : { expected: `an end by ${dueAtMs}`, found: String(endedAtMs) };
     },
   },
 ];
+
+/** How long something was broken since then; what was broken twice at a time counts once. */
+function lengthOf(faults: readonly FaultNote[], sinceMs: number): number {
+  let [lengthMs, reachedMs] = [0, sinceMs];
+  for (const { startedAtMs, endedAtMs } of faults.toSorted((a, b) => a.startedAtMs - b.startedAtMs)) {
+    lengthMs += Math.max(0, endedAtMs - Math.max(startedAtMs, reachedMs));
+    reachedMs = Math.max(reachedMs, endedAtMs);
+  }
+  return lengthMs;
+}

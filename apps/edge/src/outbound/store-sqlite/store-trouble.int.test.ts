@@ -84,6 +84,21 @@ test('F17: on a full disk creations are refused, nothing is lost that is waited 
   assert.equal(integrityOf(world.file), 'ok');
 });
 
+test('F17: where the database’s own log takes the last room, it gives it back', async (t) => {
+  await using disk = await mountSmallDisk(8);
+  if (disk === undefined) return t.skip('this user may not mount a tmpfs');
+  const told: (string | undefined)[] = [];
+  await using world = await setUpStore({ onProblem: (each) => told.push(each) }, disk.path);
+  await world.records.commit(recordOf());
+  // its pages are in the database then, which so need not grow
+  const { records } = await world.reopen();
+  const commit = () => records.commit(recordOf());
+  for (let time = 0; time < 50; time++) await commit();
+  await fillDisk(disk.path);
+  for (let time = 0; time < 50; time++) await commit();
+  assert.deepEqual(told, []);
+});
+
 function bigOrder(runId: string) {
   return { ...creationOf(runId).order, body: new Uint8Array(4_000_000) };
 }
