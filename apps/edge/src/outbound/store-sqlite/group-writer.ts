@@ -44,7 +44,7 @@ export interface GroupWriterOptions {
   link: StoreLink;
   clock: Clock;
   flushAfterMs: number;
-  /** For content that nobody waits for: few large segments cost much less than many small ones. */
+  /** For content that nobody waits for: few large segments cost a little less than many small ones. */
   contentAfterMs: number;
   /** Runs that may wait in memory. */
   capacity: number;
